@@ -1,0 +1,19 @@
+"""The one exception for anything a user can put right, and the sentence it carries."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class HessError(Exception):
+    """Bad input or a broken environment; the message is one sentence for the user."""
+
+
+def unknown(kind: str, name: str, valid: Iterable[str]) -> HessError:
+    """An error that names the bad value, the closest valid one and all choices."""
+    choices = sorted(valid)
+    by_folded_name = {choice.casefold(): choice for choice in choices}
+    close = difflib.get_close_matches(name.casefold(), by_folded_name, n=1, cutoff=0.5)
+    hint = f"did you mean {by_folded_name[close[0]]!r}? " if close else ""
+    return HessError(f"unknown {kind} {name!r}; {hint}{kind}s: {', '.join(choices)}")
