@@ -1,0 +1,23 @@
+"""The tasks: `make("AntMaze")`, or `gymnasium.make("hess/AntMaze-v0")`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hess.envs.registry import TASKS, TaskInfo, make, register_all, register_maze
+
+if TYPE_CHECKING:
+    import gymnasium
+
+    from hess.envs.floor_plan import FloorPlan
+
+__all__ = ["TASKS", "TaskInfo", "floor_plan", "make", "register_all", "register_maze"]
+
+
+def floor_plan(task: str | gymnasium.Env[Any, Any]) -> FloorPlan | None:
+    """Walls, start and goal in the plane of the goals; None for a task that has no plan."""
+    env = make(task) if isinstance(task, str) else task
+    plan: FloorPlan | None = getattr(env.unwrapped, "floor_plan", None)
+    if isinstance(task, str):
+        env.close()
+    return plan

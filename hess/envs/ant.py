@@ -1,0 +1,81 @@
+"""The ant in a maze."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hess.envs.floor_plan import FloorPlan
+from hess.envs.layouts import U_MAZE, Layout
+from hess.envs.maze import random_free_point
+from hess.envs.models import maze_model
+from hess.envs.rendering import maze_camera
+from hess.envs.simulated import SimulatedTask
+from hess.envs.task import Array, Info, Point
+from hess.envs.topdown import SIZE, TopDownView
+
+SUBSTEPS = 10  # of 0.02 s: 0.2 s per action
+POSITIONS, VELOCITIES = 15, 14  # of the ant alone; a block's coordinates come after them
+CLEARANCE = 1.0  # random starts and goals keep this far from a cell's edge
+STANDING = (0.0, 0.0, 0.75, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0)
+
+
+class AntMaze(SimulatedTask):
+    """Walk to the goal; with a block on the map, push it out of the way."""
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 5}
+
+    def __init__(
+        self,
+        *,
+        layout: str = U_MAZE,
+        cell: float = 4.0,
+        wall_height: float | None = None,
+        images: bool = False,
+        **options: Any,
+    ) -> None:
+        self.layout = Layout.parse(layout, cell)
+        self._view = TopDownView(self.layout) if images else None
+        super().__init__(
+            model=maze_model(self.layout, "ant", wall_height),
+            substeps=SUBSTEPS,
+            floor_plan=FloorPlan.of_layout(self.layout),
+            camera=maze_camera(self.layout),
+            observation_size=POSITIONS + VELOCITIES + (SIZE if images else 0),
+            options=options,
+        )
+        self._robot_coordinates = POSITIONS, VELOCITIES
+        self._initial_positions = np.array(STANDING)
+        self._own_qpos, self._own_qvel = self._qpos[:POSITIONS], self._qvel[:VELOCITIES]
+        self._block_start = self.layout.block
+
+    @property
+    def block(self) -> Point | None:
+        """Where the centre of the movable block is."""
+        if self._block_start is None:
+            return None
+        x, y = self._block_start
+        return x + self._qpos.item(POSITIONS), y + self._qpos.item(POSITIONS + 1)
+
+    def _observe(self) -> tuple[Array, float, float, Info]:
+        qpos = self._qpos
+        x, y = qpos.item(0), qpos.item(1)
+        roll, pitch = qpos.item(4), qpos.item(5)
+        # The torso's own up axis points up: z component of the rotated axis, from the quaternion.
+        info: Info = {"xy": (x, y), "is_healthy": roll * roll + pitch * pitch < 0.5}
+        block = self.block
+        if block is not None:
+            info["block"] = block
+        if self._view is None:
+            return np.concatenate((self._own_qpos, self._own_qvel)), x, y, info
+        view = self._view(x, y, block).ravel()
+        values = np.concatenate((self._own_qpos, self._own_qvel, view))
+        values[:2] = 0.0
+        return values, x, y, info
+
+    def _settle(self) -> None:
+        self._qpos[3:7] /= np.linalg.norm(self._qpos[3:7])
+
+    def _random_point(self) -> Point:
+        return random_free_point(self.layout, self.np_random, CLEARANCE)

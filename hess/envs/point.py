@@ -1,0 +1,122 @@
+"""The point robot in a maze: plain floats, no physics engine."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hess.envs.floor_plan import FloorPlan
+from hess.envs.layouts import U_MAZE, WALL, Layout
+from hess.envs.maze import random_free_point
+from hess.envs.task import (
+    RESET_POSITION_NOISE,
+    RESET_VELOCITY_NOISE,
+    Array,
+    GoalTask,
+    Info,
+    Observation,
+    Point,
+)
+from hess.envs.topdown import SIZE, TopDownView
+from hess.errors import HessError
+
+if TYPE_CHECKING:
+    from hess.envs.rendering import Scene
+
+FORWARD = 1.0  # metres per step at full action
+ROTATION = 0.25  # radians per step at full action
+OBSERVATION_SIZE = 7  # x, y, cos, sin, vx, vy, turning rate; the angle itself grows without bound
+CLEARANCE = 0.5  # random starts and goals keep this far from a cell's edge
+
+
+class PointMaze(GoalTask):
+    """Turn, then move forward; a move that would end in a wall does not happen. No inertia."""
+
+    def __init__(
+        self, *, layout: str = U_MAZE, cell: float = 4.0, images: bool = False, **options: Any
+    ) -> None:
+        self.layout = Layout.parse(layout, cell)
+        if self.layout.block is not None:
+            raise HessError("the point cannot push: use the ant on a map with a block 'B'")
+        if self.layout.cell <= FORWARD:
+            raise HessError(
+                f"cells of {cell} m are too small for the point, which moves {FORWARD} m per step"
+            )
+        self._view = TopDownView(self.layout) if images else None
+        super().__init__(
+            floor_plan=FloorPlan.of_layout(self.layout),
+            observation_size=OBSERVATION_SIZE + (SIZE if images else 0),
+            action_size=2,
+            options=options,
+        )
+        self._west, self._south, _, _ = self.layout.extent
+        self._width = len(self.layout.rows[0])
+        self._solid = [c == WALL for row in reversed(self.layout.rows) for c in row]
+        self._x = self._y = self._heading = self._vx = self._vy = self._turn = 0.0
+
+    def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, Info]:
+        """Turn and move; actions in [-1, 1]: forward, rotation."""
+        forward, turn = self._checked_action(action).tolist()
+        self._turn = ROTATION * min(max(turn, -1.0), 1.0)
+        self._heading += self._turn
+        forward = FORWARD * min(max(forward, -1.0), 1.0)
+        x = self._x + forward * math.cos(self._heading)
+        y = self._y + forward * math.sin(self._heading)
+        if self._in_wall(x, y):
+            self._vx = self._vy = 0.0
+        else:
+            self._vx, self._vy = x - self._x, y - self._y
+            self._x, self._y = x, y
+        return self._outcome()
+
+    def _in_wall(self, x: float, y: float) -> bool:
+        column = int((x - self._west) / self.layout.cell)
+        row = int((y - self._south) / self.layout.cell)
+        return self._solid[row * self._width + column]
+
+    def _observe(self) -> tuple[Array, float, float, Info]:
+        x, y = self._x, self._y
+        motion = (math.cos(self._heading), math.sin(self._heading), self._vx, self._vy, self._turn)
+        if self._view is None:
+            values = np.array((x, y, *motion))
+        else:
+            values = np.concatenate(((0.0, 0.0, *motion), self._view(x, y).ravel()))
+        return values, x, y, {"xy": (x, y), "is_healthy": True}
+
+    def _place(self, start: Point, exact: bool) -> None:
+        noise = self.np_random.uniform(-RESET_POSITION_NOISE, RESET_POSITION_NOISE, 3).tolist()
+        if exact:
+            noise[:2] = 0.0, 0.0
+        velocity = (RESET_VELOCITY_NOISE * self.np_random.standard_normal(3)).tolist()
+        self._x, self._y, self._heading = start[0] + noise[0], start[1] + noise[1], noise[2]
+        self._vx, self._vy, self._turn = velocity
+
+    def _random_point(self) -> Point:
+        return random_free_point(self.layout, self.np_random, CLEARANCE)
+
+    # -- drawing --------------------------------------------------------------------------------
+
+    @cached_property
+    def _scene(self) -> Scene:
+        from hess.envs.models import maze_model
+        from hess.envs.rendering import Scene, maze_camera
+
+        return Scene(maze_model(self.layout, "point"), maze_camera(self.layout))
+
+    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]
+        """A picture of the maze, with `render_mode="rgb_array"`."""
+        if self.render_mode is None:
+            return None
+        scene = self._scene
+        scene.data.qpos[:] = self._x, self._y, self._heading
+        return scene.draw(self._goal)
+
+    def close(self) -> None:
+        """Free the renderer."""
+        if "_scene" in self.__dict__:
+            self._scene.close()
+            del self._scene

@@ -1,0 +1,98 @@
+"""Tasks whose robot MuJoCo simulates."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from hess.envs.floor_plan import FloorPlan
+from hess.envs.task import (
+    RESET_POSITION_NOISE,
+    RESET_VELOCITY_NOISE,
+    GoalTask,
+    Info,
+    Observation,
+    Point,
+)
+
+if TYPE_CHECKING:
+    from hess.envs.rendering import Camera, Scene
+
+
+class SimulatedTask(GoalTask):
+    """One compiled model, one `mj_step` call per action, no work that analysis could do later."""
+
+    def __init__(
+        self,
+        *,
+        model: mujoco.MjModel,
+        substeps: int,
+        floor_plan: FloorPlan,
+        camera: Camera,
+        observation_size: int,
+        options: dict[str, Any],
+    ) -> None:
+        super().__init__(
+            floor_plan=floor_plan,
+            observation_size=observation_size,
+            action_size=model.nu,
+            options=options,
+        )
+        # Left on, MuJoCo would answer a numerical failure by silently going back to the start.
+        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+        self.model = model
+        self.data = mujoco.MjData(model)
+        self.substeps = substeps
+        self._camera = camera
+        # Views into MuJoCo's memory, looked up once.
+        self._qpos, self._qvel, self._ctrl = self.data.qpos, self.data.qvel, self.data.ctrl
+        self._action_scale = float(model.actuator_ctrlrange[0, 1])
+
+    def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, Info]:
+        """Hold the motors' torques for one control step; actions in [-1, 1]."""
+        # MuJoCo clips to the actuator range itself.
+        np.multiply(self._checked_action(action), self._action_scale, out=self._ctrl)
+        mujoco.mj_step(self.model, self.data, self.substeps)
+        return self._outcome()
+
+    def _place(self, start: Point, exact: bool) -> None:
+        """Noise on the robot's own coordinates, the first ones of the model; a block stays put."""
+        mujoco.mj_resetData(self.model, self.data)
+        positions, velocities = self._robot_coordinates
+        noise = self.np_random.uniform(-RESET_POSITION_NOISE, RESET_POSITION_NOISE, positions)
+        velocity = RESET_VELOCITY_NOISE * self.np_random.standard_normal(velocities)
+        if exact:
+            noise[:2] = 0.0
+        self._qpos[:positions] = self._initial_positions + noise
+        self._qpos[:2] += start
+        self._qvel[:velocities] = velocity
+        self._settle()
+        mujoco.mj_forward(self.model, self.data)
+
+    _robot_coordinates: tuple[int, int]
+    _initial_positions: NDArray[np.float64]
+
+    def _settle(self) -> None:
+        """What a robot has to put right after the noise."""
+
+    # -- drawing --------------------------------------------------------------------------------
+
+    @cached_property
+    def _scene(self) -> Scene:
+        from hess.envs.rendering import Scene
+
+        return Scene(self.model, self._camera, self.data)
+
+    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]
+        """A picture of the task, with `render_mode="rgb_array"`."""
+        return None if self.render_mode is None else self._scene.draw(self._goal)
+
+    def close(self) -> None:
+        """Free the renderer."""
+        if "_scene" in self.__dict__:
+            self._scene.close()
+            del self._scene
