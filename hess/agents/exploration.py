@@ -1,0 +1,71 @@
+"""Active exploration (paper §3.3): which visited embedding to aim beyond next."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hess.config import ExplorationConfig
+
+Floats = NDArray[np.floating[Any]]
+
+
+class Selection(NamedTuple):
+    """A selected subgoal g_t and the imagined one g_e beyond it."""
+
+    selected: Floats  # [d]
+    imagined: Floats  # [d]
+
+
+class CandidatePool(NamedTuple):
+    """Visited embeddings with their measures, drawn from the replay once per round."""
+
+    embeddings: Floats  # [P, d]
+    novelty: Floats  # [P]
+    potential: Floats  # [P]
+
+
+def exploration_probability(config: ExplorationConfig, progress: float, success: float) -> float:
+    """p: linear in the share of training done (the paper), or p₀ · (1 - recent success)."""
+    if config.schedule == "success":
+        return config.probability * (1.0 - success)
+    if config.anneal_fraction <= 0:
+        return 0.0
+    return config.probability * max(0.0, 1.0 - progress / config.anneal_fraction)
+
+
+def scores(novelty: Floats, potential: Floats, config: ExplorationConfig) -> Floats:
+    """Ñ - αU of Eq. 6, lower is better; "normalised" brings both to [0, 1] first. [n] -> [n]."""
+    if config.balance == "normalised":
+        novelty, potential = _unit_range(novelty), _unit_range(potential)
+    return novelty - config.potential_weight * potential
+
+
+def _unit_range(values: Floats) -> Floats:
+    low, high = values.min(), values.max()
+    return (values - low) / (high - low) if high > low else np.zeros_like(values)
+
+
+def extend(selected: Floats, current: Floats, distance: float) -> Floats:
+    """g_e = g_t + d_e (g_t - φ(s_t)) / ‖g_t - φ(s_t)‖; g_t itself where the direction is 0."""
+    direction = selected - current
+    length = float(np.linalg.norm(direction))
+    return selected + distance * direction / length if length > 0 else selected
+
+
+def select_subgoal(
+    pool: CandidatePool, current: Floats, radius: float, config: ExplorationConfig
+) -> Selection | None:
+    """Eq. 6 over the first M pool states within r_g of φ(s_t); None where nothing is in reach.
+
+    The pool is a random draw from the replay, so its first M in reach are one, too.
+    """
+    in_reach = np.flatnonzero(((pool.embeddings - current) ** 2).sum(-1) <= radius**2)
+    if len(in_reach) == 0:
+        return None
+    in_reach = in_reach[: config.candidates]
+    values = scores(pool.novelty[in_reach], pool.potential[in_reach], config)
+    selected = pool.embeddings[in_reach[np.argmin(values)]]
+    return Selection(selected, extend(selected, current, config.extension))

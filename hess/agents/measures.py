@@ -1,0 +1,145 @@
+"""Novelty and potential of subgoals (paper §3.2), on a grid over the subgoal space.
+
+Anything with the methods of `Measures` can take the grid's place: a kernel density or a hashed
+grid for subgoal spaces of more dimensions.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hess.agents.cells import CellTable, cell_keys
+from hess.config import ExplorationConfig
+
+Floats = NDArray[np.floating[Any]]
+
+
+class Rollouts(Protocol):
+    """Stored rollouts at the multiples of c, oldest to newest or in any order."""
+
+    embeddings: Floats  # [E, S+1, d]
+    valid: NDArray[np.bool_]  # [E, S+1] states that exist
+    ages: Floats  # [E] in episodes
+    log_ratios: Floats  # [E, S] log π_new - log π_old of the high-level actions
+
+
+class Measures(Protocol):
+    """What active exploration asks of an estimator."""
+
+    def novelty(self, embeddings: Floats) -> Floats:
+        """Ñ: visits to be expected from here on, per stored transition. [n, d] -> [n]."""
+
+    def potential(self, embeddings: Floats) -> Floats:
+        """U: expected negative distance to the imagined subgoal at the segment's end. -> [n]."""
+
+
+class GridMeasures:
+    """Counts, cumulative counts and potential per cell."""
+
+    def __init__(self, config: ExplorationConfig, discount: float):
+        self.config = config
+        self.discount = discount
+        self.counts = CellTable()
+        self.cumulative_counts = CellTable()
+        self.potential_weights = CellTable()
+        self.potential_sums = CellTable()
+        self.transitions = 0
+
+    def visit(self, embeddings: Floats) -> None:
+        """n: count states with φ as it is at the time of the visit. [n, d]."""
+        self.counts.add(self._keys(embeddings), 1.0)
+
+    def recount(self, embeddings: Floats) -> None:
+        """Forget the mixture of old and new spaces: count all stored states under φ now."""
+        self.counts = CellTable()
+        self.visit(embeddings)
+
+    def age(self) -> None:
+        """One episode has passed: older potentials weigh less."""
+        self.potential_weights.scale(self.config.age_discount)
+        self.potential_sums.scale(self.config.age_discount)
+
+    def attempt(self, selected: Floats, distances: Floats) -> None:
+        """Record segments: g_t and ‖φ(s_{t+c}) - g_e‖. [n, d], [n]."""
+        keys = self._keys(selected)
+        self.potential_weights.add(keys, 1.0)
+        self.potential_sums.add(keys, -distances)
+
+    def refresh(self, rollouts: Rollouts, transitions: int) -> None:
+        """N of every cell that holds a segment boundary, Eq. 4: a weighted mean over rollouts."""
+        self.transitions = transitions
+        if self.config.novelty == "immediate":
+            return
+        keys = self._keys(rollouts.embeddings)
+        counts = np.where(rollouts.valid, self.counts.get(keys), 0.0)
+        if self.config.novelty == "importance":
+            values = importance_sums(counts, rollouts.log_ratios, self.discount)
+            weights = np.ones_like(values)
+        else:
+            values = discounted_sums(counts, self.discount)
+            weights = np.broadcast_to(
+                self.config.age_discount ** rollouts.ages[:, None], values.shape
+            )
+        flat = rollouts.valid
+        totals, sums = CellTable(), CellTable()
+        totals.add(keys[flat], weights[flat])
+        sums.add(keys[flat], (weights * values)[flat])
+        self.cumulative_counts = CellTable(sums.keys, sums.values / totals.values)
+
+    def novelty(self, embeddings: Floats) -> Floats:
+        """Ñ = N / transitions; where no boundary fell into a cell, N's first term n stands in."""
+        keys = self._keys(embeddings)
+        counts = self.counts.get(keys)
+        known = self.cumulative_counts.contains(keys)
+        cumulative = np.where(known, self.cumulative_counts.get(keys), counts)
+        return cumulative / max(self.transitions, 1)
+
+    def potential(self, embeddings: Floats) -> Floats:
+        """Age-discounted mean of U per cell; without data 0, the most optimistic (all U ≤ 0)."""
+        keys = self._keys(embeddings)
+        weights = self.potential_weights.get(keys)
+        known = weights > 0
+        return np.where(known, self.potential_sums.get(keys) / np.where(known, weights, 1.0), 0.0)
+
+    def state(self) -> dict[str, Floats]:
+        """All arrays that a checkpoint must hold."""
+        tables = {name: table for name, table in vars(self).items() if isinstance(table, CellTable)}
+        arrays: dict[str, Any] = {"transitions": np.asarray(self.transitions)}
+        for name, table in tables.items():
+            arrays[f"{name}.keys"], arrays[f"{name}.values"] = table.keys, table.values
+        return arrays
+
+    def restore(self, arrays: dict[str, Any]) -> None:
+        """Take over what `state` gave."""
+        self.transitions = int(arrays["transitions"])
+        for name, table in list(vars(self).items()):
+            if isinstance(table, CellTable):
+                setattr(self, name, CellTable(arrays[f"{name}.keys"], arrays[f"{name}.values"]))
+
+    def _keys(self, embeddings: Floats) -> NDArray[np.int64]:
+        return cell_keys(embeddings, self.config.cell_size)
+
+
+def discounted_sums(counts: Floats, discount: float) -> Floats:
+    """Σ_j γ^j n_{i+j} for every boundary i. [E, S+1] -> [E, S+1]."""
+    sums = np.array(counts, np.float64)
+    for index in range(sums.shape[1] - 2, -1, -1):
+        sums[:, index] += discount * sums[:, index + 1]
+    return sums
+
+
+_MAX_LOG_RATIO = 5.0  # products of ratios over an episode explode without a bound
+
+
+def importance_sums(counts: Floats, log_ratios: Floats, discount: float) -> Floats:
+    """Σ_j γ^j ρ n_{i+j}, ρ the product of π_new/π_old over segments 0..i+j. -> [E, S+1].
+
+    The last boundary has no action of its own and takes the product over all segments.
+    """
+    products = np.cumsum(log_ratios, axis=1)
+    products = np.concatenate([products, products[:, -1:]], axis=1)
+    ratios = np.exp(np.clip(products, -_MAX_LOG_RATIO, _MAX_LOG_RATIO))
+    return discounted_sums(ratios * counts, discount)

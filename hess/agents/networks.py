@@ -1,0 +1,144 @@
+"""The networks of the paper: small multi-layer perceptrons, in JAX to learn, in NumPy to act.
+
+Acting on one observation is bound by dispatch in JAX (50-100 µs a call); two mat-vecs in NumPy
+take about 20 µs, so policies are exported once per round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating[Any]]
+
+LOG_STD_MIN, LOG_STD_MAX = -5.0, 2.0
+_NORM_EPSILON = 1e-5
+
+
+class MLP(eqx.Module):
+    """ReLU layers with optional layer normalisation. [..., in] -> [..., out].
+
+    Weights are stored [in, out], which keeps XLA's CPU matrix products free of transposes.
+    """
+
+    weights: list[Float[Array, "in out"]]
+    biases: list[Float[Array, " out"]]
+    layer_norm: bool = eqx.field(static=True)
+
+    def __init__(self, sizes: Sequence[int], key: PRNGKeyArray, layer_norm: bool = False):
+        self.weights, self.biases = [], []
+        self.layer_norm = layer_norm
+        for fan_in, fan_out in zip(sizes[:-1], sizes[1:], strict=True):
+            key, weight_key, bias_key = jax.random.split(key, 3)
+            bound = 1.0 / np.sqrt(fan_in)
+            self.weights.append(
+                jax.random.uniform(weight_key, (fan_in, fan_out), minval=-bound, maxval=bound)
+            )
+            self.biases.append(
+                jax.random.uniform(bias_key, (fan_out,), minval=-bound, maxval=bound)
+            )
+
+    def __call__(self, inputs: Array) -> Array:
+        hidden = inputs
+        for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
+            hidden = hidden @ weight + bias
+            if self.layer_norm:
+                hidden = _normalise(hidden)
+            hidden = jax.nn.relu(hidden)
+        return hidden @ self.weights[-1] + self.biases[-1]
+
+
+def _normalise(hidden: Array) -> Array:
+    """Layer normalisation without learned scale: the next layer's weights can do that."""
+    centred = hidden - hidden.mean(-1, keepdims=True)
+    return centred * jax.lax.rsqrt((centred**2).mean(-1, keepdims=True) + _NORM_EPSILON)
+
+
+def twin(sizes: Sequence[int], key: PRNGKeyArray, layer_norm: bool) -> MLP:
+    """Two critics in one module: every array has a leading axis of 2."""
+    critics: MLP = eqx.filter_vmap(lambda k: MLP(sizes, k, layer_norm))(jax.random.split(key, 2))
+    return critics
+
+
+def twin_values(critics: MLP, observations: Array, actions: Array) -> Array:
+    """Q of both critics. [B, obs], [B, action] -> [2, B]."""
+    inputs = jnp.concatenate([observations, actions], -1)
+    return eqx.filter_vmap(lambda critic: critic(inputs)[..., 0])(critics)
+
+
+def gaussian(actor: MLP, observations: Array) -> tuple[Array, Array]:
+    """Mean and log standard deviation before the tanh. [B, obs] -> 2 x [B, action]."""
+    mean, log_std = jnp.split(actor(observations), 2, -1)
+    return mean, jnp.clip(log_std, LOG_STD_MIN, LOG_STD_MAX)
+
+
+def squashed_log_probability(mean: Array, log_std: Array, unsquashed: Array) -> Array:
+    """log π(tanh(u)) of a tanh-squashed Gaussian. [..., action] -> [...]."""
+    noise = (unsquashed - mean) * jnp.exp(-log_std)
+    normal = -0.5 * noise**2 - log_std - 0.5 * jnp.log(2 * jnp.pi)
+    # log(1 - tanh(u)²) in a form that does not overflow for large |u|.
+    squash = 2.0 * (jnp.log(2.0) - unsquashed - jax.nn.softplus(-2.0 * unsquashed))
+    return (normal - squash).sum(-1)
+
+
+def sample_action(actor: MLP, observations: Array, key: PRNGKeyArray) -> tuple[Array, Array]:
+    """A reparameterised action and its log-probability. [B, obs] -> [B, action], [B]."""
+    mean, log_std = gaussian(actor, observations)
+    unsquashed = mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape)
+    return jnp.tanh(unsquashed), squashed_log_probability(mean, log_std, unsquashed)
+
+
+class HostMLP:
+    """The same network in NumPy, for one input at a time."""
+
+    def __init__(self, network: MLP):
+        if network.layer_norm:
+            raise ValueError("networks with layer normalisation do not act on the host")
+        self._hidden = [
+            (np.asarray(weight), np.asarray(bias))
+            for weight, bias in zip(network.weights[:-1], network.biases[:-1], strict=True)
+        ]
+        self._output = (np.asarray(network.weights[-1]), np.asarray(network.biases[-1]))
+
+    def __call__(self, inputs: Floats) -> Floats:
+        hidden = inputs
+        for weight, bias in self._hidden:
+            hidden = hidden @ weight
+            hidden += bias
+            np.maximum(hidden, 0.0, out=hidden)
+        weight, bias = self._output
+        return hidden @ weight + bias
+
+
+class HostActor:
+    """A tanh-squashed Gaussian policy in NumPy."""
+
+    def __init__(self, network: MLP):
+        self._network = HostMLP(network)
+
+    def act(self, observation: Floats, rng: np.random.Generator | None) -> Floats:
+        """A sample, or the mode when no generator is given. [obs] -> [action]."""
+        mean, log_std = self._gaussian(observation)
+        if rng is None:
+            return np.tanh(mean)
+        noise = rng.standard_normal(mean.shape[0], dtype=np.float32)
+        return np.tanh(mean + np.exp(log_std) * noise)
+
+    def log_probability(self, observation: Floats, action: Floats) -> float:
+        """log π(action | observation); actions on the edge of the box are moved inside by 1e-6."""
+        mean, log_std = (part.astype(np.float64) for part in self._gaussian(observation))
+        inside = np.clip(action.astype(np.float64), -1 + 1e-6, 1 - 1e-6)
+        noise = (np.arctanh(inside) - mean) / np.exp(log_std)
+        normal = -0.5 * noise**2 - log_std - 0.5 * np.log(2 * np.pi)
+        return float((normal - np.log1p(-(inside**2))).sum())
+
+    def _gaussian(self, observation: Floats) -> tuple[Floats, Floats]:
+        mean, log_std = np.split(self._network(observation), 2)
+        return mean, np.clip(log_std, LOG_STD_MIN, LOG_STD_MAX)

@@ -1,0 +1,97 @@
+"""What an agent reads back from its replay, embedded under φ as it is now."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, PRNGKeyArray
+from numpy.typing import NDArray
+
+from hess.agents.networks import MLP, gaussian, squashed_log_probability
+from hess.agents.representation import embed_replay
+from hess.agents.transitions import high_input
+from hess.replay import Episode, Replay, age_in_episodes, uniform_index
+
+Floats = NDArray[np.floating[Any]]
+
+
+class Recalled(NamedTuple):
+    """Stored states drawn uniformly."""
+
+    observations: Array  # [n, obs]
+    positions: Array  # [n, 2]
+    embeddings: Array  # [n, d]
+    steps: Array  # [n] within their episodes
+
+
+class Boundaries(NamedTuple):
+    """All stored rollouts at the multiples of c, on the host."""
+
+    embeddings: Floats  # [E, S+1, d]
+    valid: NDArray[np.bool_]  # [E, S+1]
+    ages: Floats  # [E]
+    log_ratios: Floats  # [E, S]
+
+
+@partial(jax.jit, static_argnums=3)
+def recall_states(network: MLP, replay: Replay, key: PRNGKeyArray, size: int) -> Recalled:
+    """States drawn uniformly from everything stored."""
+    cumulative = jnp.cumsum(replay.episodes.length)
+    slot, step = uniform_index(cumulative, key, size)
+    observations = replay.episodes.observations[slot, step]
+    return Recalled(
+        observations, replay.episodes.positions[slot, step], network(observations), step
+    )
+
+
+def recall_boundaries(network: MLP, high_actor: MLP, replay: Replay, interval: int) -> Boundaries:
+    """Every stored rollout at its segment boundaries."""
+    embeddings, log_ratios, ages = _boundaries(network, high_actor, replay, interval)
+    stored = int(replay.stored)
+    lengths = np.asarray(replay.episodes.length)[:stored]
+    steps = np.arange(embeddings.shape[1]) * interval
+    return Boundaries(
+        np.asarray(embeddings)[:stored],
+        steps <= lengths[:, None],
+        np.asarray(ages)[:stored].astype(np.float64),
+        np.asarray(log_ratios)[:stored],
+    )
+
+
+@partial(jax.jit, static_argnums=3)
+def _boundaries(
+    network: MLP, high_actor: MLP, replay: Replay, interval: int
+) -> tuple[Array, Array, Array]:
+    episodes = replay.episodes
+    embeddings = network(episodes.observations[:, ::interval])
+    inputs = high_input(episodes.observations[:, :-1:interval], episodes.goals[:, :-1:interval])
+    inside = jnp.clip(episodes.high_actions, -1 + 1e-6, 1 - 1e-6)
+    now = squashed_log_probability(*gaussian(high_actor, inputs), jnp.arctanh(inside))
+    return embeddings, now - episodes.log_probabilities, age_in_episodes(replay)
+
+
+def recall_all_embeddings(network: MLP, replay: Replay) -> Floats:
+    """φ of every stored state before its episode's last one. -> [n, d]."""
+    stored = int(replay.stored)
+    embeddings = np.asarray(_embed_replay(network, replay))[:stored, :-1]
+    lengths = np.asarray(replay.episodes.length)[:stored]
+    return embeddings[np.arange(embeddings.shape[1]) < lengths[:, None]]
+
+
+_embed_replay = jax.jit(embed_replay)
+
+
+def recall_latest(replay: Replay, count: int) -> list[Episode]:
+    """The newest episodes, oldest first, on the host."""
+    inserted = int(replay.inserted)
+    numbers = range(max(0, inserted - min(count, replay.slots)), inserted)
+    return [
+        jax.tree.map(
+            lambda ring, slot=number % replay.slots: np.asarray(ring[slot]), replay.episodes
+        )
+        for number in numbers
+    ]

@@ -1,0 +1,234 @@
+"""φ: the subgoal representation, its triplet loss and its stability term (paper §3.1)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, PRNGKeyArray
+
+from hess.agents.networks import MLP
+from hess.config import RepresentationConfig
+from hess.replay import Index, Replay, uniform_index
+
+_BLOCK = 8  # episodes embedded at a time when the whole ring is ranked
+_EPSILON = 1e-12  # keeps the gradient of a norm finite at 0
+
+
+class RepresentationState(eqx.Module):
+    """φ, its optimiser, and how many updates it has had."""
+
+    network: MLP
+    optimiser: optax.OptState
+    updates: Array
+
+
+class Triplets(NamedTuple):
+    """Observations s_t, s_{t+1}, s_{t+c}. Each [B, obs]."""
+
+    anchors: Array
+    nexts: Array
+    distants: Array
+
+
+class Anchors(NamedTuple):
+    """What the stability term holds on to, fixed right before an update."""
+
+    embeddings: Array  # [slots, T+1, d] φ_old of all stored states
+    weights: Array  # [slots, T+1-c] λ(s) of every triplet's anchor
+
+
+class Priorities(NamedTuple):
+    """Two-level inverse CDF: over slots, then over the triplets of a slot.
+
+    One cumulative sum over a million triplets would lose the small ones to float32 rounding.
+    """
+
+    slots: Array  # [slots]
+    triplets: Array  # [slots, T+1-c]
+
+
+def norm(difference: Array) -> Array:
+    """L2 norm with a gradient at 0. [..., d] -> [...]."""
+    return jnp.sqrt((difference**2).sum(-1) + _EPSILON)
+
+
+def separation(kind: str, difference: Array) -> Array:
+    """The triplet loss's distance: L2 as written, or the mean of squares. [..., d] -> [...]."""
+    if kind == "l2":
+        return norm(difference)
+    return (difference**2).mean(-1)
+
+
+def triplet_loss(anchors: Array, nexts: Array, distants: Array, kind: str, margin: float) -> Array:
+    """L_tri, Eq. 1, on embeddings: adjacent states close, c steps apart ≥ δ. [..., d] -> [...]."""
+    together = separation(kind, anchors - nexts)
+    apart = jnp.maximum(0.0, margin - separation(kind, anchors - distants))
+    return together + apart
+
+
+def stability_loss(embeddings: Array, old_embeddings: Array, weights: Array) -> Array:
+    """L_s, Eq. 2: λ(s) ‖φ(s) - φ_old(s)‖, averaged. [B, d], [B, d], [B] -> []."""
+    return (weights * norm(embeddings - old_embeddings)).mean()
+
+
+def stability_weights(losses: Array, valid: Array, config: RepresentationConfig) -> Array:
+    """λ(s) of every triplet's anchor. [slots, T+1-c] -> [slots, T+1-c].
+
+    Binary: λ₀ on the k% with the *smallest* loss. Continuous: λ₀/√(1 + L_tri).
+    """
+    if config.stability == "continuous":
+        weights = config.stability_weight / jnp.sqrt(1.0 + losses)
+    else:
+        ranked = jnp.sort(jnp.where(valid, losses, jnp.inf).ravel())
+        held = jnp.floor(config.stable_fraction * valid.sum()).astype(jnp.int32)
+        threshold = jnp.where(held > 0, ranked[jnp.maximum(held - 1, 0)], -jnp.inf)
+        weights = config.stability_weight * (losses <= threshold)
+    return jnp.where(valid, weights, 0.0)
+
+
+def make_priorities(losses: Array, valid: Array, kind: str) -> Priorities:
+    """Sampling weights of all triplets: ∝ L_tri, the worse half, or all alike."""
+    if kind == "loss":
+        weights = jnp.where(valid, losses + _EPSILON, 0.0)
+    elif kind == "rank":
+        median = jnp.nanmedian(jnp.where(valid, losses, jnp.nan))
+        weights = jnp.where(valid & (losses >= median), 1.0, 0.0)
+    else:
+        weights = valid.astype(jnp.float32)
+    triplets = jnp.cumsum(weights, -1)
+    return Priorities(jnp.cumsum(triplets[:, -1]), triplets)
+
+
+def prioritised_index(priorities: Priorities, key: PRNGKeyArray, size: int) -> Index:
+    """Triplets drawn with probability proportional to their weight."""
+    slot_key, step_key = jax.random.split(key)
+    slot_draw = _below(priorities.slots[-1], slot_key, (size,))
+    slot = jnp.searchsorted(priorities.slots, slot_draw, side="right")
+    rows = priorities.triplets[slot]
+    step_draw = _below(rows[:, -1], step_key, (size,))
+    step = jax.vmap(partial(jnp.searchsorted, side="right"))(rows, step_draw)
+    return Index(slot, step)
+
+
+def _below(limit: Array, key: PRNGKeyArray, shape: tuple[int, ...]) -> Array:
+    """Uniform in [0, limit), strictly: rounding may otherwise return the limit itself."""
+    draw = jax.random.uniform(key, shape) * limit
+    return jnp.minimum(draw, jnp.nextafter(limit, jnp.zeros_like(limit)))
+
+
+class Representation:
+    """Learns φ in updates of m minibatches, each update against φ as it was before."""
+
+    def __init__(self, config: RepresentationConfig, observation_dim: int, interval: int):
+        self.config = config
+        self.observation_dim = observation_dim
+        self.interval = interval
+        self.optimiser = optax.adam(config.learning_rate)
+        self.rank = jax.jit(self._rank)
+        self.chunk = jax.jit(self._chunk, donate_argnums=0)
+
+    def init(self, key: PRNGKeyArray) -> RepresentationState:
+        """A random φ that has had no update."""
+        sizes = [self.observation_dim, *self.config.hidden, self.config.dim]
+        network = MLP(sizes, key)
+        return RepresentationState(network, self.optimiser.init(network), jnp.zeros((), jnp.int32))
+
+    def chunks(self) -> list[int]:
+        """Minibatches of each compiled call of an update; priorities are renewed between them."""
+        whole, rest = divmod(self.config.minibatches, self.config.refresh)
+        return [self.config.refresh] * whole + ([rest] if rest else [])
+
+    def _rank(self, state: RepresentationState, replay: Replay) -> Anchors:
+        """φ_old and λ(s) of everything stored; no term in the very first update."""
+        embeddings = embed_replay(state.network, replay)
+        losses, valid = self._losses(embeddings, replay)
+        weights = stability_weights(losses, valid, self.config)
+        return Anchors(embeddings, jnp.where(state.updates > 0, weights, 0.0))
+
+    def _chunk(
+        self,
+        state: RepresentationState,
+        replay: Replay,
+        anchors: Anchors,
+        key: PRNGKeyArray,
+        minibatches: Array,
+    ) -> tuple[RepresentationState, dict[str, Array]]:
+        """Minibatches of Eq. 3 in one compiled loop, with priorities computed at its start."""
+        losses, valid = self._losses(embed_replay(state.network, replay), replay)
+        priorities = make_priorities(losses, valid, self.config.priority)
+        cumulative = jnp.cumsum(valid.sum(-1))
+
+        def body(index: Array, carry: Any) -> Any:
+            network, optimiser, totals = carry
+            triplet_key, hold_key = jax.random.split(jax.random.fold_in(key, index))
+            drawn = prioritised_index(priorities, triplet_key, self.config.batch_size)
+            held = uniform_index(cumulative, hold_key, self.config.batch_size)
+            gradient, metrics = jax.grad(self._loss, has_aux=True)(
+                network, replay, anchors, drawn, held
+            )
+            changes, optimiser = self.optimiser.update(gradient, optimiser)
+            totals = jax.tree.map(jnp.add, totals, metrics)
+            return optax.apply_updates(network, changes), optimiser, totals
+
+        zeros = {"triplet_loss": jnp.zeros(()), "stability_loss": jnp.zeros(())}
+        carry = (state.network, state.optimiser, zeros)
+        network, optimiser, totals = jax.lax.fori_loop(0, minibatches, body, carry)
+        metrics = {name: total / minibatches for name, total in totals.items()}
+        metrics["mean_triplet_loss"] = jnp.where(valid, losses, 0.0).sum() / valid.sum()
+        return RepresentationState(network, optimiser, state.updates), metrics
+
+    def _loss(
+        self, network: MLP, replay: Replay, anchors: Anchors, drawn: Index, held: Index
+    ) -> tuple[Array, dict[str, Array]]:
+        """L_φ, Eq. 3: prioritised triplets plus the stability term on uniform states."""
+        observations = replay.episodes.observations
+        slot, step = drawn
+        states = jnp.concatenate(
+            [
+                observations[slot, step],
+                observations[slot, step + 1],
+                observations[slot, step + self.interval],
+                observations[held.slot, held.step],
+            ]
+        )
+        anchor, next_, distant, hold = jnp.split(network(states), 4)
+        triplet = triplet_loss(
+            anchor, next_, distant, self.config.distance, self.config.margin
+        ).mean()
+        stability = stability_loss(
+            hold, anchors.embeddings[held.slot, held.step], anchors.weights[held.slot, held.step]
+        )
+        return triplet + stability, {"triplet_loss": triplet, "stability_loss": stability}
+
+    def _losses(self, embeddings: Array, replay: Replay) -> tuple[Array, Array]:
+        """L_tri of every stored triplet and which entries are triplets. -> 2 x [slots, T+1-c]."""
+        c = self.interval
+        count = embeddings.shape[1] - c
+        losses = triplet_loss(
+            embeddings[:, :count],
+            embeddings[:, 1 : count + 1],
+            embeddings[:, c:],
+            self.config.distance,
+            self.config.margin,
+        )
+        return losses, jnp.arange(count) + c <= replay.episodes.length[:, None]
+
+
+def embed_replay(network: MLP, replay: Replay) -> Array:
+    """φ of every stored state, by blocks, so that an almost empty ring costs almost nothing."""
+    observations = replay.episodes.observations
+    slots, states, _ = observations.shape
+    block = min(_BLOCK, slots)
+    embeddings = jnp.zeros((slots, states, network.biases[-1].shape[0]))
+
+    def body(index: Array, embeddings: Array) -> Array:
+        # dynamic_slice clamps the last start, so a ragged last block overlaps the one before.
+        part = jax.lax.dynamic_slice_in_dim(observations, index * block, block)
+        return jax.lax.dynamic_update_slice_in_dim(embeddings, network(part), index * block, 0)
+
+    return jax.lax.fori_loop(0, (replay.stored + block - 1) // block, body, embeddings)

@@ -1,0 +1,160 @@
+"""Soft actor-critic with twin critics and automatic entropy tuning (paper §5).
+
+One implementation serves the high level, the low level and the flat baseline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, PRNGKeyArray
+
+from hess.agents.networks import MLP, sample_action, twin, twin_values
+from hess.config import LevelConfig
+
+Metrics = dict[str, Array]
+METRICS = ("critic_loss", "value", "actor_loss", "entropy", "temperature")
+
+
+class Batch(NamedTuple):
+    """Transitions; `terminated` stops bootstrapping, truncation does not."""
+
+    observations: Array  # [B, obs]
+    actions: Array  # [B, action]
+    rewards: Array  # [B]
+    next_observations: Array  # [B, obs]
+    terminated: Array  # [B]
+
+
+class SACState(eqx.Module):
+    """Everything that changes when one level learns."""
+
+    actor: MLP
+    critics: MLP
+    target_critics: MLP
+    log_temperature: Array
+    actor_optimiser: optax.OptState
+    critic_optimiser: optax.OptState
+    temperature_optimiser: optax.OptState
+
+
+def critic_loss(critics: MLP, batch: Batch, targets: Array) -> tuple[Array, Metrics]:
+    """Mean squared Bellman error, summed over the two critics."""
+    values = twin_values(critics, batch.observations, batch.actions)
+    loss = ((values - targets) ** 2).sum(0).mean()
+    return loss, {"critic_loss": loss, "value": values.mean()}
+
+
+def bellman_targets(
+    state: SACState, batch: Batch, discount: float, reward_scale: float, key: PRNGKeyArray
+) -> Array:
+    """r + γ (1 - terminated) (min Q'(s', a') - temperature · log π(a'|s')). -> [B]."""
+    actions, log_probabilities = sample_action(state.actor, batch.next_observations, key)
+    values = twin_values(state.target_critics, batch.next_observations, actions).min(0)
+    soft_values = values - jnp.exp(state.log_temperature) * log_probabilities
+    return reward_scale * batch.rewards + discount * (1.0 - batch.terminated) * soft_values
+
+
+def actor_loss(
+    actor: MLP, critics: MLP, temperature: Array, batch: Batch, key: PRNGKeyArray
+) -> tuple[Array, Metrics]:
+    """temperature · log π(a|s) - min Q(s, a), a drawn from π."""
+    actions, log_probabilities = sample_action(actor, batch.observations, key)
+    values = twin_values(critics, batch.observations, actions).min(0)
+    loss = (temperature * log_probabilities - values).mean()
+    return loss, {"actor_loss": loss, "entropy": -log_probabilities.mean()}
+
+
+def temperature_loss(log_temperature: Array, entropy: Array, target_entropy: float) -> Array:
+    """Raises the temperature while the policy's entropy lies below its target."""
+    return log_temperature * (entropy - target_entropy)
+
+
+class SAC:
+    """The learner: fixed settings outside, a `SACState` in and out."""
+
+    def __init__(self, config: LevelConfig, observation_dim: int, action_dim: int):
+        self.config = config
+        self.observation_dim = observation_dim
+        self.action_dim = action_dim
+        self.target_entropy = -float(action_dim)
+        self.optimiser = optax.adam(config.learning_rate)
+
+    def init(self, key: PRNGKeyArray) -> SACState:
+        """Fresh networks; targets equal the critics."""
+        config, actor_key, critic_key = self.config, *jax.random.split(key)
+        actor = MLP([self.observation_dim, *config.hidden, 2 * self.action_dim], actor_key)
+        critic_sizes = [self.observation_dim + self.action_dim, *config.hidden, 1]
+        critics = twin(critic_sizes, critic_key, config.layer_norm)
+        log_temperature = jnp.log(jnp.asarray(config.initial_temperature, jnp.float32))
+        return SACState(
+            actor=actor,
+            critics=critics,
+            target_critics=jax.tree.map(jnp.copy, critics),
+            log_temperature=log_temperature,
+            actor_optimiser=self.optimiser.init(actor),
+            critic_optimiser=self.optimiser.init(critics),
+            temperature_optimiser=self.optimiser.init(log_temperature),
+        )
+
+    def update(self, state: SACState, batch: Batch, key: PRNGKeyArray) -> tuple[SACState, Metrics]:
+        """One gradient step of critics, actor and temperature, then of the targets."""
+        config, target_key, actor_key = self.config, *jax.random.split(key)
+        targets = bellman_targets(state, batch, config.discount, config.reward_scale, target_key)
+        (_, critic_metrics), gradient = jax.value_and_grad(critic_loss, has_aux=True)(
+            state.critics, batch, targets
+        )
+        critics, critic_optimiser = self._step(state.critics, gradient, state.critic_optimiser)
+
+        temperature = jnp.exp(state.log_temperature)
+        (_, actor_metrics), gradient = jax.value_and_grad(actor_loss, has_aux=True)(
+            state.actor, critics, temperature, batch, actor_key
+        )
+        actor, actor_optimiser = self._step(state.actor, gradient, state.actor_optimiser)
+
+        gradient = jax.grad(temperature_loss)(
+            state.log_temperature, actor_metrics["entropy"], self.target_entropy
+        )
+        log_temperature, temperature_optimiser = self._step(
+            state.log_temperature, gradient, state.temperature_optimiser
+        )
+        target_critics = jax.tree.map(
+            lambda target, online: target + config.target_rate * (online - target),
+            state.target_critics,
+            critics,
+        )
+        metrics = critic_metrics | actor_metrics | {"temperature": temperature}
+        return SACState(
+            actor, critics, target_critics, log_temperature,
+            actor_optimiser, critic_optimiser, temperature_optimiser,
+        ), metrics  # fmt: skip
+
+    def learn(
+        self,
+        state: SACState,
+        sample: Callable[[PRNGKeyArray], Batch],
+        key: PRNGKeyArray,
+        updates: Array,
+    ) -> tuple[SACState, Metrics]:
+        """Many updates in one compiled loop; metrics are means over it."""
+
+        def body(index: Array, carry: tuple[SACState, Metrics]) -> tuple[SACState, Metrics]:
+            state, totals = carry
+            sample_key, update_key = jax.random.split(jax.random.fold_in(key, index))
+            state, metrics = self.update(state, sample(sample_key), update_key)
+            return state, jax.tree.map(jnp.add, totals, metrics)
+
+        zeros = {name: jnp.zeros(()) for name in METRICS}
+        state, totals = jax.lax.fori_loop(0, updates, body, (state, zeros))
+        return state, {name: total / jnp.maximum(updates, 1) for name, total in totals.items()}
+
+    def _step(
+        self, parameters: Any, gradient: Any, optimiser: optax.OptState
+    ) -> tuple[Any, optax.OptState]:
+        changes, optimiser = self.optimiser.update(gradient, optimiser)
+        return optax.apply_updates(parameters, changes), optimiser

@@ -1,0 +1,100 @@
+"""What each level learns from: transitions read out of the episode ring (paper §2)."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, PRNGKeyArray
+
+from hess.agents.sac import Batch
+from hess.config import HighConfig, LowConfig
+from hess.replay import Episode, Index
+
+
+def low_input(observations: Array, embeddings: Array, subgoals: Array) -> Array:
+    """s ‖ φ(s) ‖ g. -> [B, obs + 2d]."""
+    return jnp.concatenate([observations, embeddings, subgoals], -1)
+
+
+def low_reward(kind: str, subgoals: Array, embeddings: Array, next_embeddings: Array) -> Array:
+    """-‖g - φ(s')‖, or how much closer φ(s') is to g than φ(s) was. [B, d] x 3 -> [B]."""
+    after = jnp.linalg.norm(subgoals - next_embeddings, axis=-1)
+    if kind == "distance":
+        return -after
+    return jnp.linalg.norm(subgoals - embeddings, axis=-1) - after
+
+
+def low_batch(
+    episodes: Episode, index: Index, config: LowConfig, interval: int, key: PRNGKeyArray
+) -> Batch:
+    """Low-level transitions; a share of them with a subgoal taken from their own future.
+
+    The subgoal of a transition stays its goal in the bootstrap, also across segment ends.
+    """
+    slot, step = index
+    embeddings, next_embeddings = (
+        episodes.embeddings[slot, step],
+        episodes.embeddings[slot, step + 1],
+    )
+    subgoals = episodes.subgoals[slot, step // interval]
+    if config.hindsight > 0:
+        share_key, offset_key = jax.random.split(key)
+        later = step + jax.random.randint(offset_key, step.shape, 1, interval + 1)
+        reached = episodes.embeddings[slot, jnp.minimum(later, episodes.length[slot])]
+        replaced = jax.random.uniform(share_key, step.shape) < config.hindsight
+        subgoals = jnp.where(replaced[:, None], reached, subgoals)
+    last = step + 1 == episodes.length[slot]
+    return Batch(
+        observations=low_input(episodes.observations[slot, step], embeddings, subgoals),
+        actions=episodes.actions[slot, step],
+        rewards=low_reward(config.reward, subgoals, embeddings, next_embeddings),
+        next_observations=low_input(
+            episodes.observations[slot, step + 1], next_embeddings, subgoals
+        ),
+        terminated=(last & episodes.terminated[slot]).astype(jnp.float32),
+    )
+
+
+def high_input(observations: Array, goals: Array) -> Array:
+    """s ‖ goal. -> [B, obs + goal]."""
+    return jnp.concatenate([observations, goals], -1)
+
+
+def high_batch(episodes: Episode, index: Index, config: HighConfig, interval: int) -> Batch:
+    """High-level transitions: from the start of a segment to its end, c steps or fewer later."""
+    slot, segment = index
+    start = segment * interval
+    length = episodes.length[slot]
+    end = jnp.minimum(start + interval, length)
+    steps = start[:, None] + jnp.arange(interval)
+    taken = steps < length[:, None]
+    steps = jnp.minimum(steps, length[:, None] - 1)
+    rewards = jnp.where(taken, episodes.rewards[slot[:, None], steps], 0.0).sum(-1)
+    solved = (taken & episodes.successes[slot[:, None], steps]).any(-1)
+    terminated = (end == length) & episodes.terminated[slot]
+    if config.stop_at_success:
+        terminated = terminated | solved
+    return Batch(
+        observations=high_input(episodes.observations[slot, start], episodes.goals[slot, start]),
+        actions=episodes.high_actions[slot, segment],
+        rewards=rewards,
+        next_observations=high_input(episodes.observations[slot, end], episodes.goals[slot, end]),
+        terminated=terminated.astype(jnp.float32),
+    )
+
+
+def flat_batch(episodes: Episode, index: Index, stop_at_success: bool) -> Batch:
+    """Transitions of the task itself, for the flat baseline."""
+    slot, step = index
+    last = step + 1 == episodes.length[slot]
+    terminated = last & episodes.terminated[slot]
+    if stop_at_success:
+        terminated = terminated | episodes.successes[slot, step]
+    observations, goals = episodes.observations, episodes.goals
+    return Batch(
+        observations=high_input(observations[slot, step], goals[slot, step]),
+        actions=episodes.actions[slot, step],
+        rewards=episodes.rewards[slot, step],
+        next_observations=high_input(observations[slot, step + 1], goals[slot, step + 1]),
+        terminated=terminated.astype(jnp.float32),
+    )

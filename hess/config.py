@@ -1,0 +1,187 @@
+"""Everything that can be set, declared once: frozen, typed, documented per field.
+
+Symbols in the comments are the paper's. Field docstrings become the command line's help.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class LevelConfig:
+    """One soft actor-critic learner: the high level, the low level, or the flat baseline."""
+
+    hidden: tuple[int, ...] = (256, 256)
+    """Hidden layers of actor and critics."""
+    layer_norm: bool = False
+    """Layer normalisation in the critics' hidden layers."""
+    learning_rate: float = 2e-4
+    """Adam step size of actor, critics and temperature."""
+    batch_size: int = 128
+    """Transitions per update."""
+    discount: float = 0.99
+    """γ of this level."""
+    target_rate: float = 0.005
+    """τ: how fast target critics follow the critics."""
+    reward_scale: float = 1.0
+    """Factor on this level's reward."""
+    updates_per_decision: float = 1.0
+    """Gradient updates per decision of this level: a step (low) or a subgoal (high)."""
+    initial_temperature: float = 1.0
+    """Entropy temperature at the start; it is tuned automatically from there."""
+
+
+@dataclass(frozen=True)
+class LowConfig(LevelConfig):
+    """The low level: reaches subgoals."""
+
+    reward: Literal["distance", "progress"] = "distance"
+    """-‖g - φ(s')‖ (the paper), or the decrease of that distance in one step."""
+    hindsight: float = 0.0
+    """Share of the batch whose subgoal is replaced by an embedding reached up to c steps later."""
+
+
+@dataclass(frozen=True)
+class HighConfig(LevelConfig):
+    """The high level: sets subgoals."""
+
+    reward_scale: float = 0.1
+    """Factor on the summed reward of a segment."""
+    subgoal_shape: Literal["ball", "box"] = "ball"
+    """Neighbourhood of φ(s) for subgoals: the L2 ball of radius r_g (the paper's Δ), or the box."""
+    warmup: Literal["policy", "uniform"] = "policy"
+    """Who sets the non-active subgoals before the first success: the policy, or uniform draws."""
+    stop_at_success: bool = True
+    """A segment in which the goal was reached is not bootstrapped: the task is solved."""
+
+
+@dataclass(frozen=True)
+class RepresentationConfig:
+    """φ: the subgoal representation, learned from slow dynamics (§3.1)."""
+
+    dim: int = 2
+    """d: dimension of the subgoal space."""
+    hidden: tuple[int, ...] = (100,)
+    """Hidden layers of φ."""
+    learning_rate: float = 1e-4
+    """Adam step size."""
+    batch_size: int = 100
+    """Triplets per minibatch."""
+    distance: Literal["l2", "squared_mean"] = "l2"
+    """Triplet distance: L2 as written, or the mean of squares over dimensions."""
+    margin: float = 2.0**0.5
+    """δ, in units of `distance`; √2 in "l2" asks for the same spacing as 1 in "squared_mean"."""
+    stability: Literal["binary", "continuous"] = "binary"
+    """λ(s): λ₀ on the best fitted triplets only, or λ₀/√(1 + L_tri) on uniform samples."""
+    stability_weight: float = 0.1
+    """λ₀; 0 switches the stability term off."""
+    stable_fraction: float = 0.3
+    """k%: share of triplets, best fitted first, whose anchors are held."""
+    priority: Literal["loss", "rank", "uniform"] = "loss"
+    """Triplets are drawn ∝ L_tri, uniformly from the worse half, or uniformly from all."""
+    interval: int = 100
+    """I: episodes between updates."""
+    first_update: int = 30
+    """Episodes before the first update; active exploration needs a φ."""
+    minibatches: int = 50_000
+    """m: minibatches per update."""
+    refresh: int = 2_500
+    """Minibatches after which priorities are computed anew within an update."""
+
+
+@dataclass(frozen=True)
+class ExplorationConfig:
+    """Measures of subgoals and the active strategy (§3.2, §3.3)."""
+
+    probability: float = 0.7
+    """p at the start: how often a subgoal is selected actively; 0 switches selection off."""
+    schedule: Literal["linear", "success"] = "linear"
+    """p falls linearly to 0, or stays at p₀·(1 - recent training success)."""
+    success_window: int = 20
+    """Training episodes that count as recent for the "success" schedule."""
+    anneal_fraction: float = 0.5
+    """Share of training after which a linear p is 0."""
+    candidates: int = 1_000
+    """M: visited states compared in one selection."""
+    pool: int = 20_000
+    """States drawn from the replay once per episode, from which candidates in reach are taken."""
+    extension: float = 5.0
+    """d_e: how far the imagined subgoal lies beyond the selected one; 0 switches it off."""
+    potential_weight: float = 0.03
+    """α: weight of potential against novelty."""
+    balance: Literal["weighted", "normalised"] = "weighted"
+    """Ñ - αU as written, or both scaled to [0, 1] over the candidates first."""
+    novelty: Literal["cumulative", "immediate", "importance"] = "cumulative"
+    """N with age discount, the plain visit count n, or N with importance weights."""
+    cell_size: float = 3.0
+    """Edge of a grid cell, in units of φ."""
+    age_discount: float = 0.995
+    """Weight of a rollout per episode of its age."""
+    recount: bool = False
+    """Count all stored states anew after each φ update, instead of keeping the old counts."""
+    novelty_interval: int = 10
+    """Episodes between two computations of N."""
+
+
+@dataclass(frozen=True)
+class EvaluationConfig:
+    """Evaluation with deterministic policies and without active exploration."""
+
+    interval: int = 25_000
+    """Environment steps between evaluations."""
+    episodes: int = 10
+    """Episodes per evaluation."""
+
+
+@dataclass(frozen=True)
+class RecordConfig:
+    """What is written while training."""
+
+    checkpoint_interval: int = 50_000
+    """Environment steps between checkpoints."""
+    snapshot_interval: int = 50_000
+    """Environment steps between snapshots for figures and the viewer."""
+    tensorboard: bool = True
+    """Write TensorBoard events beside metrics.jsonl."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """A complete description of one run."""
+
+    task: str = "PointMaze"
+    """Task: a name from `hess envs`, a Gymnasium id, or module:Env-v0."""
+    method: str = "hess"
+    """Method: a name from `hess methods`."""
+    seed: int = 0
+    """Seed of everything random in the run."""
+    steps: int = 1_000_000
+    """Environment steps to train for."""
+    num_envs: int = 1
+    """Environments collected side by side, each in its thread."""
+    pipeline: bool = True
+    """Collect the next episodes while learning from the last; the lag is always one round."""
+    capacity: int = 1_000_000
+    """Environment steps that the replay holds, for both levels."""
+    subgoal_interval: int = 50
+    """c: steps per subgoal."""
+    subgoal_radius: float = 20.0
+    """r_g: radius of the neighbourhood for subgoals, in units of φ."""
+    high: HighConfig = field(default_factory=HighConfig)
+    low: LowConfig = field(default_factory=LowConfig)
+    representation: RepresentationConfig = field(default_factory=RepresentationConfig)
+    exploration: ExplorationConfig = field(default_factory=ExplorationConfig)
+    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+    record: RecordConfig = field(default_factory=RecordConfig)
+
+
+def override(config: Any, values: dict[str, Any]) -> Any:
+    """A copy of a (nested) config with dotted fields replaced: {"low.hindsight": 0.3}."""
+    for name, value in values.items():
+        head, _, rest = name.partition(".")
+        inner = override(getattr(config, head), {rest: value}) if rest else value
+        config = dataclasses.replace(config, **{head: inner})
+    return config
