@@ -1,0 +1,272 @@
+"""The one place that decides about cores, threads, XLA, the compilation cache and the GL backend.
+
+`configure` has to run before NumPy, JAX and MuJoCo are imported: all three read their settings
+once, at import. The command line does this; in Python call `hess.runtime.configure()` first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from hess.errors import HessError
+
+PACKAGES = (
+    "jax",
+    "jaxlib",
+    "equinox",
+    "optax",
+    "numpy",
+    "gymnasium",
+    "mujoco",
+    "safetensors",
+)
+SETTINGS = (
+    "JAX_PLATFORMS",
+    "MUJOCO_GL",
+    "NPROC",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "XLA_FLAGS",
+)
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    cores: tuple[int, ...] | None
+    threads: int | None
+
+
+_chosen: _Choice | None = None
+
+
+def configure(cores: Sequence[int] | None = None, threads: int | None = None) -> None:
+    """Pin this process to `cores`, give XLA `threads` threads, and set what the libraries read.
+
+    Whatever the user has set in the environment stays as it is. Asking again for the same is
+    fine; asking for other cores or threads once JAX is imported is a `HessError`.
+    """
+    global _chosen  # noqa: PLW0603 (the libraries' settings are global to the process as well)
+    choice = _Choice(None if cores is None else tuple(sorted(set(cores))), threads)
+    explicit = choice != _Choice(None, None)
+    if explicit and choice != _chosen and "jax" in sys.modules:
+        raise HessError(
+            "cores and threads have to be chosen before JAX is imported:"
+            " call hess.runtime.configure(...) at the start of the program"
+        )
+    if choice.cores is not None:
+        _pin(choice.cores)
+    if threads is not None:
+        _limit_threads(threads)
+    # The actor's two small matrix products: waking a second BLAS thread costs more than it brings.
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    if sys.platform == "linux" and not has_display():
+        os.environ.setdefault("MUJOCO_GL", "egl")
+    _use_compilation_cache()
+    if explicit or _chosen is None:
+        _chosen = choice
+
+
+def available_cores() -> list[int]:
+    """The cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
+def has_display() -> bool:
+    """Whether a window system is there for MuJoCo to open an OpenGL context on."""
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _pin(cores: tuple[int, ...]) -> None:
+    if not hasattr(os, "sched_setaffinity"):
+        raise HessError(f"{platform.system()} cannot pin a process to cores; leave cores out")
+    valid = available_cores()
+    wrong = [core for core in cores if core not in valid]
+    if wrong or not cores:
+        bad = ", ".join(map(str, wrong)) or "none given"
+        raise HessError(f"cannot run on cores: {bad}; cores: {', '.join(map(str, valid))}")
+    os.sched_setaffinity(0, cores)
+
+
+def _limit_threads(threads: int) -> None:
+    if threads < 1:
+        raise HessError(f"threads must be at least 1, not {threads}")
+    os.environ["NPROC"] = str(threads)  # the size of XLA's thread pool on the CPU
+
+
+# --- the compilation cache ------------------------------------------------------------------
+
+
+def cache_folder() -> Path:
+    """Where compiled programs are kept: per user, per jaxlib, per kind of CPU.
+
+    Per CPU, because home folders are shared between machines and machine code is not.
+    """
+    root = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    kind = hashlib.sha256(f"{cpu_model()}{_cpu_flags()}".encode()).hexdigest()[:8]
+    return Path(root) / "hess" / f"jaxlib-{_version('jaxlib')}-{kind}"
+
+
+def cache_problem(folder: Path) -> str | None:
+    """Why the folder cannot be used as a cache, or None."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return None
+    except OSError as error:
+        return error.strerror or str(error)
+
+
+def _use_compilation_cache() -> None:
+    if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
+        return
+    folder = cache_folder()
+    problem = cache_problem(folder)
+    if problem is not None:
+        _log.warning(
+            "no compilation cache: cannot write %r: %s; every start compiles anew",
+            str(folder),
+            problem,
+        )
+        return
+    drop_damaged_entries(folder)
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = str(folder)
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
+    if "jax" in sys.modules:
+        config = sys.modules["jax"].config
+        config.update("jax_compilation_cache_dir", str(folder))
+        config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
+
+
+def drop_damaged_entries(folder: Path) -> list[str]:
+    """Remove entries that a killed process left half written; the names removed.
+
+    JAX neither writes entries in one piece nor replaces one that exists, so a torn entry would
+    cost a warning and a compilation at every start. Only entries since the last look are read.
+    An entry that another process is just writing may go too: that one is compiled once more.
+    """
+    marker = folder / ".checked"
+    since = marker.stat().st_mtime if marker.exists() else 0.0
+    decompress = _decompressor()
+    removed = []
+    try:
+        marker.touch()
+        for entry in folder.glob("*-cache"):
+            if entry.stat().st_mtime < since - 1.0:
+                continue
+            try:
+                decompress(entry.read_bytes())
+            except Exception:  # each library has its own error for a torn stream
+                entry.unlink(missing_ok=True)
+                removed.append(entry.name)
+    except OSError as error:
+        _log.warning("cannot check the compilation cache %r: %s", str(folder), error.strerror)
+    return removed
+
+
+def _decompressor() -> Callable[[bytes], bytes]:
+    """What JAX compresses with here: the first of these modules that is installed."""
+    for name in ("compression.zstd", "zstandard"):
+        try:
+            module = __import__(name, fromlist=["decompress"])
+        except ImportError:
+            continue
+        decompress: Callable[[bytes], bytes] = module.decompress
+        return decompress
+    return zlib.decompress
+
+
+# --- what this machine is -------------------------------------------------------------------
+
+
+def describe() -> dict[str, Any]:
+    """Versions, machine and commit, for a run's metadata.json."""
+    commit, dirty = _commit()
+    jax = sys.modules.get("jax")
+    return {
+        "hess": _version("hess"),
+        "commit": commit,
+        "dirty": dirty,
+        "python": platform.python_version(),
+        "packages": {name: _version(name) for name in PACKAGES},
+        "platform": platform.platform(),
+        "cpu": cpu_model(),
+        "cores": os.cpu_count(),
+        "affinity": available_cores(),
+        "memory_gib": memory_gib(),
+        "devices": [str(device) for device in jax.devices()] if jax else None,
+        "settings": {name: os.environ[name] for name in SETTINGS if name in os.environ},
+    }
+
+
+def cpu_model() -> str:
+    """The processor's name."""
+    return _cpu_info("model name") or platform.processor() or platform.machine()
+
+
+def memory_gib() -> float:
+    """Physical memory in GiB."""
+    return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+
+
+def _cpu_flags() -> str:
+    return _cpu_info("flags") or _cpu_info("Features") or ""
+
+
+def _cpu_info(key: str) -> str | None:
+    path = Path("/proc/cpuinfo")
+    if not path.exists():
+        return None
+    for line in path.read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == key:
+            return value.strip()
+    return None
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _commit() -> tuple[str | None, bool | None]:
+    """The commit of the checkout that runs, and whether files differ from it; None outside one."""
+    root = Path(__file__).resolve().parent.parent
+    # Installed into somebody else's checkout, git would name that project's commit.
+    if not (root / ".git").exists():
+        return None, None
+    commit = _git(root, "rev-parse", "HEAD")
+    changes = _git(root, "status", "--porcelain", "--untracked-files=no")
+    return commit, None if changes is None else bool(changes)
+
+
+def _git(root: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(root), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None  # no git on this machine, or a checkout git refuses to read
+    return done.stdout.strip()

@@ -1,0 +1,189 @@
+"""Settings are process-wide, so each test that makes some runs in its own process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hess import runtime
+from hess.errors import HessError
+
+LIBRARY_SETTINGS = (
+    "OPENBLAS_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "NPROC",
+    "MUJOCO_GL",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "JAX_COMPILATION_CACHE_DIR",
+)
+
+
+def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    clean = {name: value for name, value in os.environ.items() if name not in LIBRARY_SETTINGS}
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=clean | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def settings_after(call: str, tmp_path: Path, **environment: str) -> dict[str, Any]:
+    code = (
+        f"import json, os; from hess import runtime; {call};"
+        "print(json.dumps(dict(os.environ) | {'cores': runtime.available_cores()}))"
+    )
+    done = run_python(code, **{"XDG_CACHE_HOME": str(tmp_path), **environment})
+    assert done.returncode == 0, done.stderr
+    settings: dict[str, Any] = json.loads(done.stdout)
+    return settings
+
+
+def test_sets_what_the_libraries_read(tmp_path: Path) -> None:
+    settings = settings_after("runtime.configure(threads=3)", tmp_path)
+    assert settings["OPENBLAS_NUM_THREADS"] == settings["OMP_NUM_THREADS"] == "1"
+    assert settings["NPROC"] == "3"
+    assert Path(settings["JAX_COMPILATION_CACHE_DIR"]).parent == tmp_path / "hess"
+    if sys.platform == "linux":
+        assert settings["MUJOCO_GL"] == "egl"
+
+
+def test_keeps_what_the_user_has_set(tmp_path: Path) -> None:
+    given = {
+        "OMP_NUM_THREADS": "2",
+        "MUJOCO_GL": "osmesa",
+        "JAX_COMPILATION_CACHE_DIR": str(tmp_path / "mine"),
+    }
+    settings = settings_after("runtime.configure()", tmp_path, **given)
+    assert {name: settings[name] for name in given} == given
+
+
+def test_leaves_the_gl_backend_to_mujoco_where_there_is_a_display(tmp_path: Path) -> None:
+    assert "MUJOCO_GL" not in settings_after("runtime.configure()", tmp_path, DISPLAY=":0")
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux to pin cores")
+def test_pins_the_process_to_the_cores(tmp_path: Path) -> None:
+    core = runtime.available_cores()[-1]
+    settings = settings_after(f"runtime.configure(cores=[{core}, {core}])", tmp_path)
+    assert settings["cores"] == [core]
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux to pin cores")
+@pytest.mark.parametrize("cores", [[100_000], [-1], []])
+def test_refuses_cores_that_are_not_there(
+    cores: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "jax", raising=False)
+    with pytest.raises(HessError, match=r"cannot run on cores: .*; cores: \d+"):
+        runtime.configure(cores=cores)
+
+
+def test_refuses_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "jax", raising=False)
+    with pytest.raises(HessError, match="threads must be at least 1, not 0"):
+        runtime.configure(threads=0)
+
+
+def test_other_threads_after_jax_are_refused_and_the_same_are_not(tmp_path: Path) -> None:
+    code = (
+        "from hess import runtime; from hess.errors import HessError\n"
+        "runtime.configure(threads=1)\n"
+        "import jax\n"
+        "assert jax.config.jax_compilation_cache_dir == str(runtime.cache_folder())\n"
+        "runtime.configure(); runtime.configure(threads=1)\n"
+        "try: runtime.configure(threads=2)\n"
+        "except HessError as error: print(error)\n"
+    )
+    done = run_python(code, XDG_CACHE_HOME=str(tmp_path))
+    assert done.stdout.startswith("cores and threads have to be chosen before JAX is imported")
+
+
+def test_goes_on_without_a_cache_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    code = (
+        "import os; from hess import runtime; runtime.configure();"
+        "print('JAX_COMPILATION_CACHE_DIR' in os.environ)"
+    )
+    done = run_python(code, XDG_CACHE_HOME=str(tmp_path / "file"))
+    assert done.stdout == "False\n"
+    assert done.stderr.startswith("no compilation cache: cannot write ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_importing_it_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, hess.runtime;"
+        "print([name for name in ('numpy', 'jax', 'mujoco', 'gymnasium') if name in sys.modules])"
+    )
+    assert run_python(code).stdout == "[]\n"
+
+
+def test_drops_only_torn_cache_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtime, "_decompressor", lambda: zlib.decompress)
+    whole = zlib.compress(os.urandom(1000))
+    (tmp_path / "whole-cache").write_bytes(whole)
+    (tmp_path / "torn-cache").write_bytes(whole[:100])
+    (tmp_path / "empty-cache").write_bytes(b"")
+    assert sorted(runtime.drop_damaged_entries(tmp_path)) == ["empty-cache", "torn-cache"]
+    assert (tmp_path / "whole-cache").read_bytes() == whole
+    assert runtime.drop_damaged_entries(tmp_path) == []
+
+
+def test_reads_each_cache_entry_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[bytes] = []
+    monkeypatch.setattr(runtime, "_decompressor", lambda: read.append)
+    entry = tmp_path / "old-cache"
+    entry.write_bytes(b"old")
+    os.utime(entry, (1.0, 1.0))
+    runtime.drop_damaged_entries(tmp_path)
+    (tmp_path / "new-cache").write_bytes(b"new")
+    runtime.drop_damaged_entries(tmp_path)
+    assert read == [b"old", b"new"]
+
+
+def test_describes_versions_and_machine() -> None:
+    description = json.loads(json.dumps(runtime.describe()))
+    assert description["hess"]
+    assert all(description["packages"].values())
+    assert description["cores"] >= len(description["affinity"]) >= 1
+    assert description["memory_gib"] > 0
+    assert str(Path.home()) not in json.dumps(description)
+
+
+def test_names_no_commit_outside_a_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime, "__file__", str(tmp_path / "hess" / "runtime.py"))
+    description = runtime.describe()
+    assert description["commit"] is None
+    assert description["dirty"] is None
+
+
+def test_names_commit_and_changes_in_a_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def git(*arguments: str) -> None:
+        identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+        subprocess.run(["git", "-C", str(tmp_path), *identity, *arguments], check=True)
+
+    git("init", "--quiet")
+    (tmp_path / "file").write_text("one")
+    git("add", "file")
+    git("commit", "--quiet", "--message", "one")
+    monkeypatch.setattr(runtime, "__file__", str(tmp_path / "hess" / "runtime.py"))
+    clean = runtime.describe()
+    (tmp_path / "file").write_text("two")
+    changed = runtime.describe()
+    assert len(clean["commit"]) == 40
+    assert (clean["dirty"], changed["dirty"]) == (False, True)
