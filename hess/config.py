@@ -38,9 +38,21 @@ class LevelConfig:
 class LowConfig(LevelConfig):
     """The low level: reaches subgoals."""
 
-    reward: Literal["distance", "progress"] = "distance"
+    layer_norm: bool = True
+    """Layer normalisation in the critics' hidden layers."""
+    learning_rate: float = 3e-4
+    """Adam step size of actor, critics and temperature."""
+    batch_size: int = 256
+    """Transitions per update."""
+    discount: float = 0.95
+    """γ of this level."""
+    updates_per_decision: float = 0.4
+    """Gradient updates per environment step."""
+    initial_temperature: float = 0.018
+    """Entropy temperature at the start; it is tuned automatically from there."""
+    reward: Literal["distance", "progress"] = "progress"
     """-‖g - φ(s')‖ (the paper), or the decrease of that distance in one step."""
-    hindsight: float = 0.0
+    hindsight: float = 0.3
     """Share of the batch whose subgoal is replaced by an embedding reached up to c steps later."""
 
 
@@ -50,9 +62,11 @@ class HighConfig(LevelConfig):
 
     reward_scale: float = 0.1
     """Factor on the summed reward of a segment."""
-    subgoal_shape: Literal["ball", "box"] = "ball"
+    updates_per_decision: float = 5.0
+    """Gradient updates per subgoal."""
+    subgoal_shape: Literal["ball", "box"] = "box"
     """Neighbourhood of φ(s) for subgoals: the L2 ball of radius r_g (the paper's Δ), or the box."""
-    warmup: Literal["policy", "uniform"] = "policy"
+    warmup: Literal["policy", "uniform"] = "uniform"
     """Who sets the non-active subgoals before the first success: the policy, or uniform draws."""
     stop_at_success: bool = True
     """A segment in which the goal was reached is not bootstrapped: the task is solved."""
@@ -70,9 +84,9 @@ class RepresentationConfig:
     """Adam step size."""
     batch_size: int = 100
     """Triplets per minibatch."""
-    distance: Literal["l2", "squared_mean"] = "l2"
+    distance: Literal["l2", "squared_mean"] = "squared_mean"
     """Triplet distance: L2 as written, or the mean of squares over dimensions."""
-    margin: float = 2.0**0.5
+    margin: float = 0.25
     """δ, in units of `distance`; √2 in "l2" asks for the same spacing as 1 in "squared_mean"."""
     stability: Literal["binary", "continuous"] = "binary"
     """λ(s): λ₀ on the best fitted triplets only, or λ₀/√(1 + L_tri) on uniform samples."""
@@ -86,7 +100,7 @@ class RepresentationConfig:
     """I: episodes between updates."""
     first_update: int = 30
     """Episodes before the first update; active exploration needs a φ."""
-    minibatches: int = 50_000
+    minibatches: int = 20_000
     """m: minibatches per update."""
     refresh: int = 2_500
     """Minibatches after which priorities are computed anew within an update."""
@@ -98,7 +112,7 @@ class ExplorationConfig:
 
     probability: float = 0.7
     """p at the start: how often a subgoal is selected actively; 0 switches selection off."""
-    schedule: Literal["linear", "success"] = "linear"
+    schedule: Literal["linear", "success"] = "success"
     """p falls linearly to 0, or stays at p₀·(1 - recent training success)."""
     success_window: int = 20
     """Training episodes that count as recent for the "success" schedule."""
@@ -110,7 +124,7 @@ class ExplorationConfig:
     """States drawn from the replay once per episode, from which candidates in reach are taken."""
     extension: float = 5.0
     """d_e: how far the imagined subgoal lies beyond the selected one; 0 switches it off."""
-    potential_weight: float = 0.03
+    potential_weight: float = 0.01
     """α: weight of potential against novelty."""
     balance: Literal["weighted", "normalised"] = "weighted"
     """Ñ - αU as written, or both scaled to [0, 1] over the candidates first."""

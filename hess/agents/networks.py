@@ -7,13 +7,14 @@ take about 20 µs, so policies are exported once per round.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray
 from numpy.typing import NDArray
 
 Floats = NDArray[np.floating[Any]]
@@ -28,14 +29,14 @@ class MLP(eqx.Module):
     Weights are stored [in, out], which keeps XLA's CPU matrix products free of transposes.
     """
 
-    weights: list[Float[Array, "in out"]]
-    biases: list[Float[Array, " out"]]
+    weights: list[Array]  # [in, out] each
+    biases: list[Array]  # [out] each
     layer_norm: bool = eqx.field(static=True)
 
     def __init__(self, sizes: Sequence[int], key: PRNGKeyArray, layer_norm: bool = False):
         self.weights, self.biases = [], []
         self.layer_norm = layer_norm
-        for fan_in, fan_out in zip(sizes[:-1], sizes[1:], strict=True):
+        for fan_in, fan_out in pairwise(sizes):
             key, weight_key, bias_key = jax.random.split(key, 3)
             bound = 1.0 / np.sqrt(fan_in)
             self.weights.append(
@@ -46,6 +47,7 @@ class MLP(eqx.Module):
             )
 
     def __call__(self, inputs: Array) -> Array:
+        """Apply the network to the last axis."""
         hidden = inputs
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
             hidden = hidden @ weight + bias
@@ -108,6 +110,7 @@ class HostMLP:
         self._output = (np.asarray(network.weights[-1]), np.asarray(network.biases[-1]))
 
     def __call__(self, inputs: Floats) -> Floats:
+        """Apply the network. [in] -> [out]."""
         hidden = inputs
         for weight, bias in self._hidden:
             hidden = hidden @ weight

@@ -1,0 +1,106 @@
+"""Episodes of the task, collected side by side in threads; MuJoCo releases the GIL."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from hess.agents.agent import Policy, Rollout
+from hess.errors import HessError
+from hess.replay import Episode, EpisodeShape, empty_episode
+from hess.training.task import Task
+
+_TRAINING, _EVALUATION = 0, 1  # first numbers of the seed streams
+
+
+class Collected(NamedTuple):
+    """An episode and what only analysis needs of it."""
+
+    episode: Episode
+    healthy_share: float
+    seconds: float
+
+
+def seed_stream(seed: int, purpose: int, *numbers: int) -> np.random.SeedSequence:
+    """Independent streams for every environment, round and purpose, from one seed."""
+    return np.random.SeedSequence(seed, spawn_key=(purpose, *numbers))
+
+
+class Collector:
+    """Owns the environments of a run; the same seed and round give the same episodes."""
+
+    def __init__(self, tasks: Sequence[Task], shape: EpisodeShape, seed: int):
+        self._tasks, self._shape, self._seed = tasks, shape, seed
+        self._threads = ThreadPoolExecutor(len(tasks), thread_name_prefix="collect")
+
+    def submit(self, policy: Policy, number: int) -> list[Future[Collected]]:
+        """Start one training episode per environment, for round `number`."""
+        return [
+            self._threads.submit(self._train, task, index, policy, number)
+            for index, task in enumerate(self._tasks)
+        ]
+
+    def evaluate(self, policy: Policy, number: int, episodes: int) -> list[Collected]:
+        """Deterministic episodes, spread over the environments; wait for all of them."""
+        count = len(self._tasks)
+        futures = [
+            self._threads.submit(self._evaluate, index, policy, number, range(index, episodes, count))
+            for index in range(count)
+        ]
+        return [collected for future in futures for collected in future.result()]
+
+    def close(self) -> None:
+        """End the threads and free the simulators."""
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        for task in self._tasks:
+            task.close()
+
+    def _train(self, task: Task, index: int, policy: Policy, number: int) -> Collected:
+        env_seed, rng_seed = seed_stream(self._seed, _TRAINING, index, number).spawn(2)
+        episode = empty_episode(self._shape)
+        rollout = policy.start(episode, np.random.default_rng(rng_seed))
+        return run_episode(task, episode, rollout, env_seed)
+
+    def _evaluate(self, index: int, policy: Policy, number: int, mine: range) -> list[Collected]:
+        collected = []
+        for each in mine:
+            episode = empty_episode(self._shape)
+            env_seed = seed_stream(self._seed, _EVALUATION, number, each)
+            rollout = policy.start_evaluation(episode)
+            collected.append(run_episode(self._tasks[index], episode, rollout, env_seed))
+        return collected
+
+
+def run_episode(
+    task: Task, episode: Episode, rollout: Rollout, seed: np.random.SeedSequence
+) -> Collected:
+    """Play one episode into the given arrays."""
+    start = time.perf_counter()
+    horizon = len(episode.actions)
+    observations, goals, positions = episode.observations, episode.goals, episode.positions
+    observations[0], goals[0], positions[0] = task.reset(int(seed.generate_state(1)[0]))
+    length, healthy = 0, 0
+    for step in range(horizon):
+        action = rollout.act(step)
+        outcome = task.step(action, step)
+        length = step + 1
+        observations[length], goals[length], positions[length] = outcome.state
+        episode.actions[step] = action
+        episode.rewards[step] = outcome.reward
+        episode.successes[step] = outcome.success
+        healthy += outcome.healthy
+        if outcome.terminated or outcome.truncated:
+            episode.terminated[...] = outcome.terminated
+            break
+    else:
+        raise HessError(
+            f"the environment {task.name!r} neither terminated nor truncated at its horizon, "
+            f"step {horizon}"
+        )
+    episode.length[...] = length
+    rollout.finish(length)
+    return Collected(episode, healthy / length, time.perf_counter() - start)
