@@ -77,5 +77,7 @@ class AntMaze(SimulatedTask):
     def _settle(self) -> None:
         self._qpos[3:7] /= np.linalg.norm(self._qpos[3:7])
 
-    def _random_point(self) -> Point:
+    def _random_start(self) -> Point:
         return random_free_point(self.layout, self.np_random, CLEARANCE)
+
+    _random_goal = _random_start

@@ -68,9 +68,7 @@ def _add_block(spec: mujoco.MjSpec, layout: Layout, height: float) -> None:
     x, y = layout.block
     body = spec.worldbody.add_body(name="block", pos=[x, y, height / 2])
     for name, axis in (("block_x", (1, 0, 0)), ("block_y", (0, 1, 0))):
-        body.add_joint(
-            name=name, type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis, armature=0.0, limited=False
-        ).damping = 0.0
+        body.add_joint(name=name, type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis)
     body.add_geom(
         name="block",
         type=mujoco.mjtGeom.mjGEOM_BOX,

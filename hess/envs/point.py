@@ -95,8 +95,10 @@ class PointMaze(GoalTask):
         self._x, self._y, self._heading = start[0] + noise[0], start[1] + noise[1], noise[2]
         self._vx, self._vy, self._turn = velocity
 
-    def _random_point(self) -> Point:
+    def _random_start(self) -> Point:
         return random_free_point(self.layout, self.np_random, CLEARANCE)
+
+    _random_goal = _random_start
 
     # -- drawing --------------------------------------------------------------------------------
 

@@ -121,6 +121,32 @@ for _images in (False, True):
     )
 
 
+_declare(
+    TaskInfo(
+        name="CheetahHurdle",
+        robot="half-cheetah",
+        map="hurdle 0.35 m high",
+        start=(0.0, 0.0),
+        goal=(3.2, 0.0),
+        horizon=1000,
+        observation=18,
+        summary="stride over a hurdle to a goal 3.2 m ahead",
+        entry_point="hess.envs.cheetah:CheetahHurdle",
+    ),
+    TaskInfo(
+        name="CheetahAscending",
+        robot="half-cheetah",
+        map="20 degree ramp",
+        start=(0.0, 0.0),
+        goal=(4.25, 1.0),
+        horizon=1000,
+        observation=18,
+        summary="climb to where the slope is 1 m high",
+        entry_point="hess.envs.cheetah:CheetahAscending",
+    ),
+)
+
+
 def register_all() -> None:
     """Make all tasks known to Gymnasium; safe to call again."""
     for task in TASKS.values():

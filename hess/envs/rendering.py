@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ class Camera:
     distance: float
     azimuth: float = 90.0
     elevation: float = -60.0
+    slack: float = math.inf
+    """The camera follows the robot along x when it is farther than this from the middle."""
 
 
 def maze_camera(layout: Layout) -> Camera:

@@ -54,8 +54,9 @@ class SimulatedTask(GoalTask):
 
     def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, Info]:
         """Hold the motors' torques for one control step; actions in [-1, 1]."""
-        # MuJoCo clips to the actuator range itself.
-        np.multiply(self._checked_action(action), self._action_scale, out=self._ctrl)
+        self._ctrl[:] = self._checked_action(action)  # MuJoCo clips to the actuator range itself
+        if self._action_scale != 1.0:
+            self._ctrl *= self._action_scale
         mujoco.mj_step(self.model, self.data, self.substeps)
         return self._outcome()
 

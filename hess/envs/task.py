@@ -43,13 +43,9 @@ class GoalTask(gymnasium.Env[Observation, NDArray[Any]]):
         self.floor_plan = floor_plan
         self.options = parsed
         self.render_mode = parsed.render_mode
-        unbounded = {"low": -np.inf, "high": np.inf, "dtype": np.float64}
+        sizes = {"observation": observation_size, "achieved_goal": 2, "desired_goal": 2}
         self.observation_space = spaces.Dict(
-            {
-                "observation": spaces.Box(shape=(observation_size,), **unbounded),
-                "achieved_goal": spaces.Box(shape=(2,), **unbounded),
-                "desired_goal": spaces.Box(shape=(2,), **unbounded),
-            }
+            {name: spaces.Box(-np.inf, np.inf, (n,), np.float64) for name, n in sizes.items()}
         )
         self.action_space = spaces.Box(-1.0, 1.0, (action_size,), np.float32)
         self._action_shape = (action_size,)
@@ -70,8 +66,10 @@ class GoalTask(gymnasium.Env[Observation, NDArray[Any]]):
         """A new observation array, the achieved goal and the info dictionary."""
 
     @abstractmethod
-    def _random_point(self) -> Point:
-        """A random place for a goal or a start."""
+    def _random_start(self) -> Point: ...
+
+    @abstractmethod
+    def _random_goal(self) -> Point: ...
 
     # -- Gymnasium ----------------------------------------------------------------------------
 
@@ -88,11 +86,11 @@ class GoalTask(gymnasium.Env[Observation, NDArray[Any]]):
         if "start" in chosen:
             start = self._free_point("start", chosen["start"])
         elif self.options.random_start:
-            start = self._random_point()
+            start = self._random_start()
         if "goal" in chosen:
             goal = self._free_point("goal", chosen["goal"])
         elif self.options.random_goal:
-            goal = self._random_point()
+            goal = self._random_goal()
         self._set_goal(goal)
         self._place(start, exact="start" in chosen)
         self._ready = True
@@ -131,10 +129,8 @@ class GoalTask(gymnasium.Env[Observation, NDArray[Any]]):
     ) -> float | Array:
         """The reward of being at a goal; goals [2] -> float, [..., 2] -> [...]."""
         distance = self._distance(achieved_goal, desired_goal)
-        if self._sparse_offset is None:
-            reward = -distance
-        else:
-            reward = (distance <= self._radius) + self._sparse_offset
+        offset = self._sparse_offset
+        reward = -distance if offset is None else (distance <= self._radius) + offset
         return reward if distance.ndim else float(reward)
 
     def compute_terminated(
@@ -155,16 +151,17 @@ class GoalTask(gymnasium.Env[Observation, NDArray[Any]]):
     # -- checks -------------------------------------------------------------------------------
 
     def _checked_action(self, action: Any) -> NDArray[Any]:
-        """The action as a finite array of the right shape; costs well under a microsecond."""
+        """The action as a finite array of the right shape; costs half a microsecond."""
         if not self._ready:
             raise HessError("step() was called before reset(); reset the environment first")
-        if type(action) is not np.ndarray or action.dtype.kind != "f":
+        if type(action) is not np.ndarray or action.dtype.kind not in "fiu":
             action = self._as_array(action)
         if action.shape != self._action_shape:
             raise HessError(
                 f"the action has the shape {action.shape}, this task takes {self._action_shape}"
             )
-        if not math.isfinite(action.dot(action)):
+        # On a handful of numbers a Python sum is quicker than NumPy's isfinite.
+        if not math.isfinite(sum(action.tolist())):
             raise HessError(f"the action {action.tolist()} is not finite")
         return action  # type: ignore[no-any-return]
 
