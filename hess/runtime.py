@@ -6,6 +6,7 @@ once, at import. The command line does this; in Python call `hess.runtime.config
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import logging
 import os
@@ -22,16 +23,9 @@ from typing import Any
 
 from hess.errors import HessError
 
-PACKAGES = (
-    "jax",
-    "jaxlib",
-    "equinox",
-    "optax",
-    "numpy",
-    "gymnasium",
-    "mujoco",
-    "safetensors",
-)
+PACKAGES = ("jax", "jaxlib", "equinox", "optax", "numpy", "gymnasium", "mujoco", "safetensors")
+# What EGL needs to draw without a display; .ci/run installs the same.
+RENDERING_PACKAGES = ("libegl1", "libgl1-mesa-dri")
 SETTINGS = (
     "JAX_PLATFORMS",
     "MUJOCO_GL",
@@ -74,8 +68,7 @@ def configure(cores: Sequence[int] | None = None, threads: int | None = None) ->
     # The actor's two small matrix products: waking a second BLAS thread costs more than it brings.
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
-    if sys.platform == "linux" and not has_display():
-        os.environ.setdefault("MUJOCO_GL", "egl")
+    _choose_gl()
     _use_compilation_cache()
     if explicit or _chosen is None:
         _chosen = choice
@@ -91,6 +84,32 @@ def available_cores() -> list[int]:
 def has_display() -> bool:
     """Whether a window system is there for MuJoCo to open an OpenGL context on."""
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _choose_gl() -> None:
+    """Draw through EGL where there is no display.
+
+    MuJoCo cannot even be imported with MUJOCO_GL=egl where libEGL is missing, so drawing is
+    switched off there: everything else works.
+    """
+    if sys.platform != "linux" or has_display() or os.environ.get("MUJOCO_GL"):
+        return
+    try:
+        ctypes.CDLL("libEGL.so.1")
+    except OSError:
+        os.environ["MUJOCO_GL"] = "disable"
+    else:
+        os.environ["MUJOCO_GL"] = "egl"
+
+
+def rendering_advice() -> str:
+    """What to do where MuJoCo cannot draw."""
+    works = "everything but pictures and videos works without"
+    if sys.platform != "linux":
+        return f"{works}; MuJoCo needs a window system to draw on here"
+    if os.environ.get("MUJOCO_GL", "egl") in ("egl", "disable"):
+        return f"install {' '.join(RENDERING_PACKAGES)} (names of Debian and Ubuntu); {works}"
+    return f"MUJOCO_GL={os.environ['MUJOCO_GL']} does not work here: try MUJOCO_GL=egl; {works}"
 
 
 def _pin(cores: tuple[int, ...]) -> None:

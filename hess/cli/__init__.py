@@ -1,0 +1,104 @@
+"""The `hess` command: finds the sub-command, parses its flags, runs it.
+
+Only the module of the sub-command in question is imported, and these import what is heavy when
+they run, so that help and typing errors are answered at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Protocol
+
+from hess.errors import HessError, unknown
+
+
+class Runnable(Protocol):
+    """A parsed sub-command."""
+
+    def run(self) -> int | None:
+        """Do it; the exit code, None for success."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A row of the table of sub-commands."""
+
+    name: str
+    group: str
+    target: str
+    """"module:Class" of a frozen dataclass: its docstring and fields become the help."""
+
+    def load(self) -> type[Runnable]:
+        """Import the class."""
+        module, _, attribute = self.target.partition(":")
+        loaded: type[Runnable] = getattr(importlib.import_module(module), attribute)
+        return loaded
+
+
+COMMANDS = (
+    Command("envs", "Tasks", "hess.cli.envs:Envs"),
+    Command("doctor", "Machine", "hess.cli.doctor:Doctor"),
+)
+
+INTERRUPTED = 130
+BAD_INPUT = 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line; the exit code."""
+    try:
+        code = _dispatch(list(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()
+        return code
+    except HessError as error:
+        print(f"hess: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader (`hess envs | head`) has left; Python must not complain at exit about it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _dispatch(arguments: list[str]) -> int:
+    name = arguments[0] if arguments else None
+    if name in ("-h", "--help", "help"):
+        print(overview())
+        return 0
+    if name in ("-V", "--version"):
+        from importlib.metadata import version
+
+        print(f"hess {version('hess')}")
+        return 0
+    if name is None:
+        print(overview(), file=sys.stderr)
+        return BAD_INPUT
+    commands = {command.name: command for command in COMMANDS}
+    if name not in commands:
+        raise unknown("command", name, commands)
+    from hess.cli.parsing import parse
+
+    return parse(commands[name].load(), f"hess {name}", arguments[1:]).run() or 0
+
+
+def overview() -> str:
+    """What `hess --help` prints: the sub-commands in their groups."""
+    lines = [
+        "usage: hess COMMAND [FLAGS]",
+        "",
+        "Hierarchical exploration with stable subgoal representations, for sparse rewards.",
+    ]
+    width = max(len(command.name) for command in COMMANDS)
+    for group, commands in groupby(COMMANDS, key=lambda command: command.group):
+        lines += ["", f"{group}:"]
+        for command in commands:
+            summary = (command.load().__doc__ or "").partition("\n")[0]
+            lines.append(f"  {command.name:{width}}  {summary}")
+    lines += ["", "hess COMMAND --help shows the flags of a command, hess --version the version."]
+    return "\n".join(lines)
