@@ -1,0 +1,264 @@
+"""The `hess` command: help, typing errors, exit codes, and the commands about tasks and machine."""
+
+from __future__ import annotations
+
+import doctest
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hess import cli, runtime
+from hess.cli import COMMANDS, Command, doctor, main, parsing
+from hess.envs import TASKS
+from hess.errors import HessError
+
+HEAVY = ("gymnasium", "jax", "matplotlib", "mujoco", "numpy", "rich.console")
+
+all_commands = pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+
+
+def run_hess(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """`hess` in its own process; the last line of stdout lists the heavy modules it imported."""
+    code = (
+        "import sys; from hess.cli import main\n"
+        "try: code = main(sys.argv[1:])\n"
+        "except SystemExit as leaving: code = leaving.code\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules]); sys.exit(code)"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def error_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The one line on stderr of a command that ends with exit code 2."""
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    lines = captured.err.splitlines()
+    assert len(lines) == 1
+    return lines[0]
+
+
+# --- help -----------------------------------------------------------------------------------
+
+
+def test_help_shows_every_command_and_imports_nothing_heavy() -> None:
+    done = run_hess("--help")
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-1] == "[]"
+    for command in COMMANDS:
+        assert f"\n{command.group}:\n" in done.stdout
+        assert f"\n  {command.name} " in done.stdout
+
+
+@all_commands
+def test_help_of_a_command_imports_nothing_heavy(command: Command) -> None:
+    done = run_hess(command.name, "--help")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"usage: hess {command.name} ")
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@all_commands
+def test_a_command_is_a_frozen_dataclass_with_a_summary(command: Command) -> None:
+    loaded: Any = command.load()
+    assert loaded.__dataclass_params__.frozen
+    summary = (loaded.__doc__ or "").partition("\n")[0]
+    assert summary.endswith(".")
+    assert len(summary) < 80
+
+
+def test_groups_stay_together() -> None:
+    groups = [command.group for command in COMMANDS]
+    assert len(set(groups)) == sum(a != b for a, b in zip(groups, [None, *groups], strict=False))
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("hess 0.")
+
+
+def test_without_a_command_the_overview_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert capsys.readouterr().err == cli.overview() + "\n"
+
+
+# --- typing errors ----------------------------------------------------------------------------
+
+
+def test_unknown_command_names_the_closest(capsys: pytest.CaptureFixture[str]) -> None:
+    error = error_of(capsys, "docter")
+    assert error.startswith("hess: unknown command 'docter'; did you mean 'doctor'? commands: ")
+    assert all(command.name in error for command in COMMANDS)
+
+
+@all_commands
+def test_unknown_flag_is_one_sentence(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    error = error_of(capsys, command.name, "--no-such-flag-anywhere")
+    assert error.startswith("hess: ")
+    assert f"hess {command.name} --help" in error
+
+
+def test_mistyped_flag_names_the_closest(capsys: pytest.CaptureFixture[str]) -> None:
+    error = error_of(capsys, "envs", "--imags")
+    assert "unrecognized options: --imags; perhaps you meant: --images" in error
+
+
+@dataclass(frozen=True)
+class Example:
+    """Something to parse."""
+
+    count: int
+    """How many."""
+    kind: str = "plain"
+
+    def run(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--count", "many"], "--count"),
+        ([], "--count INT"),
+        (["--count", "1", "surplus"], "unrecognized options: surplus"),
+    ],
+)
+def test_bad_values_are_one_sentence(arguments: list[str], expected: str) -> None:
+    with pytest.raises(HessError) as caught:
+        parsing.parse(Example, "hess example", arguments)
+    message = str(caught.value)
+    assert expected in message
+    assert "hess example --help" in message
+    assert not set("│╭╮╰╯─\n") & set(message)
+
+
+def test_parses_flags() -> None:
+    parsed = parsing.parse(Example, "hess example", ["--count", "3"])
+    assert parsed == Example(count=3)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_boxes_of_both_kinds_become_sentences(encoding: str) -> None:
+    box = "╭─ Bad ───────╮\n│ No --sed.    │\n│ ──────────── │\n│ Run x --help │\n╰──────────────╯"
+    if encoding == "ascii":
+        box = box.translate(str.maketrans("╭╮╰╯─│", "++++-|"))
+    assert parsing.sentence(box) == "no --sed; run x --help"
+
+
+def test_examples_in_docstrings_hold() -> None:
+    assert doctest.testmod(parsing).failed == 0
+
+
+# --- exit codes -------------------------------------------------------------------------------
+
+
+def use(monkeypatch: pytest.MonkeyPatch, result: int | BaseException | None) -> None:
+    """Make `hess example --count 1` end in a certain way."""
+
+    def run(_: Example) -> int | None:
+        if isinstance(result, BaseException):
+            raise result
+        return result
+
+    monkeypatch.setattr(Example, "run", run)
+    monkeypatch.setattr(Command, "load", lambda _: Example)
+    monkeypatch.setattr(cli, "COMMANDS", (Command("example", "Group", "nowhere:Example"),))
+
+
+@pytest.mark.parametrize(
+    ("result", "code"),
+    [(None, 0), (0, 0), (3, 3), (HessError("x"), 2), (KeyboardInterrupt(), 130)],
+)
+def test_exit_codes(
+    monkeypatch: pytest.MonkeyPatch, result: int | BaseException | None, code: int
+) -> None:
+    use(monkeypatch, result)
+    assert main(["example", "--count", "1"]) == code
+
+
+def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    use(monkeypatch, ZeroDivisionError())
+    with pytest.raises(ZeroDivisionError):
+        main(["example", "--count", "1"])
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    code = f"{sys.executable} -c 'from hess.cli import main; raise SystemExit(main())' envs"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", f"{code} | head -c 1"], capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+# --- hess envs --------------------------------------------------------------------------------
+
+
+def test_envs_shows_every_task_in_full(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["envs"]) == 0
+    header, *rows = capsys.readouterr().out.splitlines()
+    assert header.split() == ["id", "robot", "map", "horizon", "observation", "goal"]
+    assert len(rows) == len(TASKS)
+    for row, task in zip(rows, TASKS.values(), strict=True):
+        for value in (task.id, task.robot, task.map, str(task.horizon), str(task.observation)):
+            assert value in row
+
+
+def test_envs_without_images(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["envs", "--no-images"]) == 0
+    assert "Images" not in capsys.readouterr().out
+
+
+# --- hess doctor ------------------------------------------------------------------------------
+
+
+def test_doctor_finds_this_machine_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor"]) == 0
+    output = capsys.readouterr().out
+    for subject in ("Python", "JAX", "MuJoCo", "rendering", "processor", "disk", "ffmpeg", "ray"):
+        assert f"  {subject} " in output
+    assert output.endswith("HESS can train here.\n")
+
+
+def test_doctor_says_what_to_do_where_something_is_broken(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "run_python", lambda _, **__: ("", "ImportError: no such thing"))
+    assert main(["doctor"]) == 2
+    output = capsys.readouterr().out
+    assert "bad   JAX           ImportError: no such thing\n" in output
+    assert "pip install --force-reinstall jax" in output
+    assert "note  rendering     " in output
+    assert runtime.rendering_advice() in output
+
+
+def test_no_drawing_is_no_obstacle_to_training(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "rendering_problem", lambda: "crashed with signal 11")
+    monkeypatch.setattr(doctor, "CHECKS", (doctor.check_rendering,))
+    assert main(["doctor"]) == 0
+    assert "crashed with signal 11" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("code", "problem"),
+    [
+        ("print(1)", None),
+        ("import os; os.kill(os.getpid(), 11)", "crashed with signal 11"),
+        ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("raise SystemExit(3)", "exit code 3"),
+    ],
+)
+def test_a_crash_in_a_check_is_a_finding(code: str, problem: str | None) -> None:
+    assert doctor.run_python(code)[1] == problem
+
+
+def test_ci_installs_the_libraries_that_doctor_names() -> None:
+    root = Path(__file__).parent.parent
+    for file in (".ci/run", ".github/workflows/test.yml"):
+        assert " ".join(runtime.RENDERING_PACKAGES) in (root / file).read_text()
