@@ -31,14 +31,13 @@ class AntMaze(SimulatedTask):
         *,
         layout: str = U_MAZE,
         cell: float = 4.0,
-        wall_height: float | None = None,
         images: bool = False,
         **options: Any,
     ) -> None:
         self.layout = Layout.parse(layout, cell)
         self._view = TopDownView(self.layout) if images else None
         super().__init__(
-            model=maze_model(self.layout, "ant", wall_height),
+            model=maze_model(self.layout, "ant"),
             substeps=SUBSTEPS,
             floor_plan=FloorPlan.of_layout(self.layout),
             camera=maze_camera(self.layout),

@@ -49,7 +49,6 @@ def maze_task(
     robot: str = "ant",
     *,
     cell: float = 4.0,
-    wall_height: float | None = None,
     horizon: int = 500,
     images: bool = False,
     map_name: str = "own map",
@@ -61,8 +60,6 @@ def maze_task(
     parsed = Layout.parse(layout, cell)
     entry_point, observation = ROBOTS[robot]
     kwargs: dict[str, Any] = {"layout": str(parsed), "cell": parsed.cell}
-    if robot == "ant" and wall_height is not None:
-        kwargs["wall_height"] = wall_height
     if images:
         kwargs["images"] = True
         summary = f"{summary}; sees a 5x5x3 view from above instead of x, y".lstrip("; ")
@@ -175,7 +172,6 @@ def register_maze(
     robot: str = "ant",
     *,
     cell: float = 4.0,
-    wall_height: float | None = None,
     horizon: int = 500,
     images: bool = False,
     summary: str = "",
@@ -193,7 +189,6 @@ def register_maze(
         layout,
         robot,
         cell=cell,
-        wall_height=wall_height,
         horizon=horizon,
         images=images,
         summary=summary,
