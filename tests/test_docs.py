@@ -1,0 +1,152 @@
+"""Every command, example and link of the README and the docs works.
+
+Commands run in the order of their page, in one new folder per page. Those that take long or change
+the machine are replaced as the two tables say; nothing is left out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from hess.cli.doctor import rendering_problem
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+
+# command in the text -> what is run instead ({root} is the checkout)
+INSTEAD = {
+    "make train": "make --directory {root} --dry-run train",
+    "make test": "make --directory {root} --dry-run test",
+    "make test-slow": "make --directory {root} --dry-run test-slow",
+    "make test-faults": "make --directory {root} --dry-run test-faults",
+    "make bench": "make --directory {root} --dry-run bench",
+    "make docs-check": "make --directory {root} --dry-run docs-check",
+    "make format": "make --directory {root} --dry-run format",
+    "make lock": "make --directory {root} --dry-run lock",
+    "make help": "make --directory {root} help",
+    "pip install .": "{python} -m pip install --dry-run --no-deps --no-build-isolation {root}",
+    "pre-commit install": "test -f {root}/.pre-commit-config.yaml",
+}
+# text in a Python example -> text that is run instead
+PYTHON_INSTEAD: dict[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page."""
+
+    language: str
+    line: int
+    text: str
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    language: str | None = None
+    start, lines = 0, list[str]()
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        fence = re.match(r"\s*```(\w*)", line)
+        if fence and language is None:
+            language, start, lines = fence[1], number, []
+        elif fence and language is not None:
+            yield Block(language, start, "\n".join(lines))
+            language = None
+        else:
+            lines.append(line)
+    assert language is None, f"{page}:{start}: a block that does not end"
+
+
+def commands(block: Block) -> Iterator[str]:
+    """The command lines; in a console block those after a `$`, the rest is their output."""
+    for line in block.text.replace("\\\n", " ").splitlines():
+        command = re.sub(r"\s+#.*", "", line).strip()
+        if block.language == "console":
+            if command.startswith("$ "):
+                yield command.removeprefix("$ ")
+        elif command and not command.startswith("#"):
+            yield command
+
+
+def steps(page: Path) -> Iterator[tuple[str, list[str], bool]]:
+    """Where it stands, what to run, and whether it draws."""
+    for block in blocks(page):
+        place = f"{page.relative_to(ROOT)}:{block.line}"
+        if block.language in ("bash", "console"):
+            for command in commands(block):
+                run = INSTEAD.get(command, command).format(root=ROOT, python=sys.executable)
+                draws = "hess render" in command or "--video" in command
+                yield f"{place}: {command}", ["bash", "-euc", run], draws
+        elif block.language == "python":
+            code = block.text
+            for text, instead in PYTHON_INSTEAD.items():
+                code = code.replace(text, instead)
+            yield f"{place}: Python example", [sys.executable, "-c", code], "render" in code
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_command_and_example_works(page: Path, tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}
+    environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    cannot_draw: bool | None = None
+    for place, command, draws in steps(page):
+        if draws and cannot_draw is None:
+            cannot_draw = rendering_problem() is not None
+        done = subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        if draws and cannot_draw:
+            assert done.returncode != 0, f"{place} draws without a library to draw with"
+            assert "libegl1" in done.stderr, f"{place} does not say what to install\n{done.stderr}"
+        else:
+            assert done.returncode == 0, f"{place}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_block_says_its_language(page: Path) -> None:
+    known = {"bash", "console", "python", "text", "bibtex", "json"}
+    wrong = [f"{page.name}:{b.line}" for b in blocks(page) if b.language not in known]
+    assert not wrong, f"{wrong}: one of {sorted(known)} has to follow the backquotes"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_relative_link_leads_somewhere(page: Path) -> None:
+    prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    targets = re.findall(r"\]\(([^)\s]+)\)", prose) + re.findall(r'(?:src|href)="([^"]+)"', prose)
+    for target in targets:
+        if re.match(r"[a-z]+:", target):
+            continue
+        file, _, anchor = target.partition("#")
+        linked = (page.parent / file).resolve() if file else page
+        assert linked.exists(), f"{page.name}: {target} does not exist"
+        assert linked.is_relative_to(ROOT), f"{page.name}: {target} leads out of the repository"
+        if anchor:
+            assert anchor in anchors(linked), f"{page.name}: {target} has no such heading"
+
+
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), flags=re.MULTILINE)
+    return {
+        re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings
+    }
+
+
+def test_no_replacement_is_left_over() -> None:
+    shell = [b for page in PAGES for b in blocks(page) if b.language in ("bash", "console")]
+    used = {command for block in shell for command in commands(block)}
+    examples = "\n".join(b.text for page in PAGES for b in blocks(page) if b.language == "python")
+    unused = (INSTEAD.keys() - used) | {text for text in PYTHON_INSTEAD if text not in examples}
+    assert not unused, f"in no page: {sorted(unused)}"
