@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,26 @@ def test_bad_values_are_one_sentence(arguments: list[str], expected: str) -> Non
 def test_parses_flags() -> None:
     parsed = parsing.parse(Example, "hess example", ["--count", "3"])
     assert parsed == Example(count=3)
+
+
+@dataclass(frozen=True)
+class WithPresets:
+    """A flag decides the defaults of others."""
+
+    preset: str = "small"
+    size: int = 1
+
+    @classmethod
+    def defaults(cls, arguments: Sequence[str]) -> WithPresets:
+        return cls("large", size=100) if "large" in arguments else cls()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "size"),
+    [([], 1), (["--preset", "large"], 100), (["--size", "7", "--preset", "large"], 7)],
+)
+def test_defaults_may_depend_on_flags(arguments: list[str], size: int) -> None:
+    assert parsing.parse(WithPresets, "hess example", arguments).size == size
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])

@@ -16,17 +16,23 @@ _RULES = "─-"
 
 
 def parse(command: type[Parsed], program: str, arguments: Sequence[str]) -> Parsed:
-    """Build the dataclass from the arguments; bad ones are a `HessError`."""
+    """Build the dataclass from the arguments; bad ones are a `HessError`.
+
+    A dataclass with a classmethod `defaults(arguments)` gets its default values from there, so
+    that one flag (a preset) can decide the defaults of others.
+    """
     import tyro
 
     options = (
         tyro.conf.HelptextFromCommentsOff,  # comments explain code, docstrings explain flags
         tyro.conf.PositionalMetavarFromFieldName,
     )
+    defaults = getattr(command, "defaults", None)
+    default: Parsed = defaults(arguments) if defaults else tyro.MISSING_NONPROP
     errors = io.StringIO()
     try:
         with contextlib.redirect_stderr(errors):
-            return tyro.cli(command, prog=program, args=arguments, config=options)
+            return tyro.cli(command, prog=program, args=arguments, default=default, config=options)
     except SystemExit as leaving:
         if leaving.code in (0, None):  # --help
             raise
