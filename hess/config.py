@@ -62,6 +62,8 @@ class HighConfig(LevelConfig):
 
     reward_scale: float = 0.1
     """Factor on the summed reward of a segment."""
+    initial_temperature: float = 0.05
+    """Entropy temperature at the start; at 1 the entropy bonus drowns a sparse reward for long."""
     updates_per_decision: float = 5.0
     """Gradient updates per subgoal."""
     subgoal_shape: Literal["ball", "box"] = "box"

@@ -117,20 +117,15 @@ class Index(NamedTuple):
     step: Array
 
 
-def cumulative_lengths(lengths: Array) -> Array:
-    """Running totals of items per slot, for `uniform_index`. [slots] -> [slots]."""
-    return jnp.cumsum(lengths)
-
-
 def uniform_index(cumulative: Array, key: PRNGKeyArray, size: int) -> Index:
-    """Items drawn uniformly from all slots, however many items each one has."""
+    """Items drawn uniformly from all slots, however many each has; `cumulative` counts them."""
     draw = jax.random.randint(key, (size,), 0, cumulative[-1])
     slot = jnp.searchsorted(cumulative, draw, side="right")
     before = jnp.where(slot > 0, cumulative[slot - 1], 0)
     return Index(slot, draw - before)
 
 
-def segment_counts(lengths: Array, interval: int) -> Array:
+def segment_counts(lengths: Any, interval: int) -> Any:
     """Started segments per episode."""
     return (lengths + interval - 1) // interval
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.replay import Episode, EpisodeShape
+from hess.replay import Episode, EpisodeShape, Replay
 
 Floats = NDArray[np.floating[Any]]
 Arrays = dict[str, NDArray[Any]]
@@ -40,12 +40,22 @@ class Agent(Protocol):
     """A method: acts through policies, learns from rounds of episodes, and is all arrays."""
 
     shape: EpisodeShape
+    episodes: int
+    replay: Replay
+    replay_revision: int
+    """How often stored episodes were rewritten in place; files of them are stale then."""
 
     def policy(self, progress: float) -> Policy:
         """A policy for the next round; `progress` is the share of training that is done."""
 
+    def evaluation_policy(self) -> Policy:
+        """A policy for evaluation only."""
+
     def learn(self, episodes: Sequence[Episode], report: Progress) -> dict[str, float]:
         """Store a round of episodes and learn from it; returns metrics."""
+
+    def recent_success(self) -> float:
+        """Success over the last training episodes."""
 
     def embed(self, observations: Floats) -> Floats:
         """φ of observations. [n, obs] -> [n, d]."""
@@ -56,5 +66,5 @@ class Agent(Protocol):
     def restore(self, arrays: Arrays) -> None:
         """Take over what `state` gave."""
 
-    def snapshot(self, rng: np.random.Generator) -> Arrays:
+    def snapshot(self) -> Arrays:
         """What figures and the viewer need, small."""

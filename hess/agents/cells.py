@@ -55,7 +55,8 @@ class CellTable:
         merged = np.concatenate([self.keys, keys])
         self.keys, inverse = np.unique(merged, return_inverse=True)
         weights = np.concatenate([self.values, amounts])
-        self.values = np.bincount(inverse, weights=weights, minlength=len(self.keys))
+        self.values = np.zeros(len(self.keys))
+        np.add.at(self.values, inverse, weights)
 
     def get(self, keys: Keys) -> Floats:
         """The sum in the cell of each key. Any shape -> the same shape."""

@@ -70,10 +70,12 @@ class Hess:
             self._representation.init(representation_key),
         )
         self.replay = empty_replay(shape, config.capacity)
+        self.replay_revision = 0  # how often stored episodes were rewritten in place
         self.measures = GridMeasures(config.exploration, config.high.discount)
         self.episodes = 0
         self.successes = 0
         self.recent_successes: deque[bool] = deque(maxlen=config.exploration.success_window)
+        self.probability = 0.0  # p of the newest policy
         self._updates_owed = np.zeros(2)  # low, high: fractions of an update carried over
         self._probe_states = np.zeros((_PROBE_STATES, shape.observation_dim), np.float32)
         self._learn_low = jax.jit(self._low_updates, donate_argnums=0)
@@ -88,7 +90,16 @@ class Hess:
         """Freeze both levels, φ and the candidates with their measures (lines 5-6)."""
         if not self.has_representation:
             return RandomPolicy(self.config)
-        p = exploration_probability(self.config.exploration, progress, self._recent_success())
+        self.probability = exploration_probability(
+            self.config.exploration, progress, self.recent_success()
+        )
+        return self._hierarchy_policy(self.probability)
+
+    def evaluation_policy(self) -> Policy:
+        """The same without candidates to explore."""
+        return self._hierarchy_policy(0.0) if self.has_representation else RandomPolicy(self.config)
+
+    def _hierarchy_policy(self, probability: float) -> HierarchyPolicy:
         warming_up = self.config.high.warmup == "uniform" and self.successes == 0
         return HierarchyPolicy(
             config=self.config,
@@ -96,8 +107,8 @@ class Hess:
             low=HostActor(self.networks.low.actor),
             high=HostActor(self.networks.high.actor),
             uniform_subgoals=warming_up,
-            probability=p,
-            pool=self._candidate_pool() if p > 0 else None,
+            probability=probability,
+            pool=self._candidate_pool() if probability > 0 else None,
         )
 
     def learn(self, episodes: Sequence[Episode], report: Progress) -> dict[str, float]:
@@ -114,7 +125,8 @@ class Hess:
         if self.has_representation and self._novelty_is_due(len(episodes)):
             self._refresh_novelty()
         metrics["exploration/visited_cells"] = float(len(self.measures.counts))
-        metrics["train/recent_success"] = self._recent_success()
+        metrics["exploration/probability"] = self.probability
+        metrics["train/recent_success"] = self.recent_success()
         return metrics
 
     def _store(self, episode: Episode) -> None:
@@ -219,6 +231,7 @@ class Hess:
         self.networks = Networks(self.networks.high, self.networks.low, state)
         if first:
             self.replay = _relabel(self.replay, state.network, self.config.subgoal_radius)
+            self.replay_revision += 1
         if first or self.config.exploration.recount:
             self.measures.recount(recall_all_embeddings(state.network, self.replay))
         new = self.embed(self._probe_states)
@@ -262,7 +275,8 @@ class Hess:
         """φ of observations. [n, obs] -> [n, d]."""
         return np.asarray(self.networks.representation.network(jnp.asarray(observations)))
 
-    def _recent_success(self) -> float:
+    def recent_success(self) -> float:
+        """Success over the last training episodes."""
         return float(np.mean(self.recent_successes)) if self.recent_successes else 0.0
 
     def _fold(self, purpose: str) -> PRNGKeyArray:
@@ -277,9 +291,11 @@ class Hess:
         """All that changes in training, except the stored episodes."""
         host = {
             "episodes": np.asarray(self.episodes),
+            "replay_revision": np.asarray(self.replay_revision),
             "successes": np.asarray(self.successes),
             "recent_successes": np.asarray(self.recent_successes, np.bool_),
             "updates_owed": self._updates_owed.copy(),
+            "probability": np.asarray(self.probability),
             "probe_states": self._probe_states,
         }
         measures = {f"measures.{name}": array for name, array in self.measures.state().items()}
@@ -289,9 +305,11 @@ class Hess:
         """Take over what `state` gave."""
         self.networks = unflatten(self.networks, arrays, "networks")
         self.episodes = int(arrays["episodes"])
+        self.replay_revision = int(arrays["replay_revision"])
         self.successes = int(arrays["successes"])
         self.recent_successes.extend(bool(flag) for flag in arrays["recent_successes"])
         self._updates_owed = arrays["updates_owed"].copy()
+        self.probability = float(arrays["probability"])
         self._probe_states = arrays["probe_states"]
         prefix = "measures."
         self.measures.restore(

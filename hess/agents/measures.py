@@ -6,7 +6,7 @@ grid for subgoal spaces of more dimensions.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,8 @@ from hess.config import ExplorationConfig
 Floats = NDArray[np.floating[Any]]
 
 
-class Rollouts(Protocol):
-    """Stored rollouts at the multiples of c, oldest to newest or in any order."""
+class Boundaries(NamedTuple):
+    """Stored rollouts at the multiples of c, in any order."""
 
     embeddings: Floats  # [E, S+1, d]
     valid: NDArray[np.bool_]  # [E, S+1] states that exist
@@ -68,7 +68,7 @@ class GridMeasures:
         self.potential_weights.add(keys, 1.0)
         self.potential_sums.add(keys, -distances)
 
-    def refresh(self, rollouts: Rollouts, transitions: int) -> None:
+    def refresh(self, rollouts: Boundaries, transitions: int) -> None:
         """N of every cell that holds a segment boundary, Eq. 4: a weighted mean over rollouts."""
         self.transitions = transitions
         if self.config.novelty == "immediate":

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 from numpy.typing import NDArray
 
+from hess.agents.measures import Boundaries
 from hess.agents.networks import MLP, gaussian, squashed_log_probability
 from hess.agents.representation import embed_replay
 from hess.agents.transitions import high_input
@@ -26,15 +27,6 @@ class Recalled(NamedTuple):
     positions: Array  # [n, 2]
     embeddings: Array  # [n, d]
     steps: Array  # [n] within their episodes
-
-
-class Boundaries(NamedTuple):
-    """All stored rollouts at the multiples of c, on the host."""
-
-    embeddings: Floats  # [E, S+1, d]
-    valid: NDArray[np.bool_]  # [E, S+1]
-    ages: Floats  # [E]
-    log_ratios: Floats  # [E, S]
 
 
 @partial(jax.jit, static_argnums=3)

@@ -42,6 +42,9 @@ class Command:
 
 COMMANDS = (
     Command("envs", "Tasks", "hess.cli.envs:Envs"),
+    Command("methods", "Training", "hess.cli.methods:Methods"),
+    Command("train", "Training", "hess.cli.train:Train"),
+    Command("evaluate", "Training", "hess.cli.evaluate:Evaluate"),
     Command("doctor", "Machine", "hess.cli.doctor:Doctor"),
 )
 

@@ -48,7 +48,9 @@ class Collector:
         """Deterministic episodes, spread over the environments; wait for all of them."""
         count = len(self._tasks)
         futures = [
-            self._threads.submit(self._evaluate, index, policy, number, range(index, episodes, count))
+            self._threads.submit(
+                self._evaluate, index, policy, number, range(index, episodes, count)
+            )
             for index in range(count)
         ]
         return [collected for future in futures for collected in future.result()]

@@ -1,0 +1,38 @@
+"""HESS: active hierarchical exploration with stable subgoal representation learning.
+
+    import hess
+    run = hess.train("PointMaze", steps=150_000)
+    agent = hess.load(run.path)
+    agent.evaluate(episodes=100).success_rate
+
+Nothing heavy is imported before one of these is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hess.api import evaluate, load, train
+    from hess.envs import make as make_env
+
+__all__ = ["evaluate", "load", "make_env", "train"]
+
+_HOMES = {
+    "train": "hess.api:train",
+    "load": "hess.api:load",
+    "evaluate": "hess.api:evaluate",
+    "make_env": "hess.envs:make",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'hess' has no attribute {name!r}")
+    module, _, attribute = _HOMES[name].partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def __dir__() -> list[str]:
+    return __all__

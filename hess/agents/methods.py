@@ -1,0 +1,123 @@
+"""The registry of methods: HESS, its ablations and the baselines it is compared with.
+
+An ablation is a row of config overrides; a baseline is another agent behind the same interface.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from hess.config import Config, override
+from hess.errors import unknown
+
+if TYPE_CHECKING:
+    from hess.agents.agent import Agent
+    from hess.replay import EpisodeShape
+
+_HESS = "hess.agents.hess:Hess"
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of `hess methods`."""
+
+    name: str
+    summary: str
+    section: str
+    """Where the paper has it."""
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    target: str = _HESS
+    """"module:Class", imported when a run starts, so that listing methods stays light."""
+
+    def build(self, config: Config, shape: EpisodeShape) -> Agent:
+        """A fresh agent."""
+        module, _, attribute = self.target.partition(":")
+        agent: Agent = getattr(importlib.import_module(module), attribute)(config, shape)
+        return agent
+
+    def apply(self, config: Config) -> Config:
+        """The config with this method's overrides."""
+        changed: Config = override(config, {"method": self.name, **self.overrides})
+        return changed
+
+
+_ROWS = (
+    Method("hess", "the full method", "3"),
+    Method(
+        "hess-no-stability",
+        "no stability term in φ's loss",
+        "5.4",
+        {"representation.stability_weight": 0.0},
+    ),
+    Method(
+        "hess-no-priority", "φ from uniform samples", "5.4", {"representation.priority": "uniform"}
+    ),
+    Method(
+        "hess-no-stability-no-priority",
+        "neither stability term nor prioritised samples",
+        "5.4",
+        {"representation.stability_weight": 0.0, "representation.priority": "uniform"},
+    ),
+    Method(
+        "hess-continuous-stability",
+        "λ(s) = λ₀/√(1 + L_tri) instead of the best fitted k%",
+        "E.4",
+        {"representation.stability": "continuous"},
+    ),
+    Method(
+        "hess-no-potential",
+        "subgoals by novelty alone",
+        "5.4",
+        {"exploration.potential_weight": 0.0},
+    ),
+    Method(
+        "hess-immediate-counts",
+        "visit counts n instead of cumulative counts N",
+        "5.4",
+        {"exploration.novelty": "immediate"},
+    ),
+    Method(
+        "hess-importance-novelty",
+        "importance weights instead of the age discount in N",
+        "E.3",
+        {"exploration.novelty": "importance"},
+    ),
+    Method(
+        "hess-no-imagined",
+        "no extension of selected subgoals",
+        "E.2",
+        {"exploration.extension": 0.0},
+    ),
+    Method(
+        "hess-no-imagined-wide",
+        "no extension, but a radius of 25",
+        "E.2",
+        {"exploration.extension": 0.0, "subgoal_radius": 25.0},
+    ),
+    Method(
+        "lesson",
+        "triplet loss only; subgoals by the high-level policy, no exploration bonus",
+        "5.2",
+        {
+            "representation.stability_weight": 0.0,
+            "representation.priority": "uniform",
+            "exploration.probability": 0.0,
+            "high.warmup": "policy",
+        },
+    ),
+    Method(
+        "sac", "flat soft actor-critic on (observation, goal)", "5.2", {}, "hess.agents.flat:Flat"
+    ),
+)
+
+METHODS = {row.name: row for row in _ROWS}
+
+
+def method(name: str) -> Method:
+    """The row of that name."""
+    if name not in METHODS:
+        raise unknown("method", name, METHODS)
+    return METHODS[name]

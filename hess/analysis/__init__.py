@@ -1,0 +1,1 @@
+"""Pictures and numbers from run folders."""

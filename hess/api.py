@@ -1,0 +1,193 @@
+"""The Python interface: train a run, load its agent, evaluate it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hess import runtime
+from hess.agents.agent import Agent
+from hess.agents.methods import method as find_method
+from hess.config import Config, override
+from hess.errors import HessError, unknown
+from hess.files import write_json
+from hess.presets import preset as find_preset
+from hess.replay import Episode, empty_episode
+from hess.training.checkpoint import CheckpointFolder
+from hess.training.collector import Collector
+from hess.training.display import Display, LiveDisplay, PlainDisplay
+from hess.training.folder import RunFolder, flat_fields, refuse_changes
+from hess.training.task import Task
+from hess.training.trainer import Result, Trainer
+
+Floats = NDArray[np.floating[Any]]
+
+
+class Run(NamedTuple):
+    """A run that has ended, or was stopped."""
+
+    path: Path
+    result: Result
+
+
+class Evaluation(NamedTuple):
+    """Deterministic episodes."""
+
+    success_rate: float
+    mean_return: float
+    episodes: list[Episode]
+
+
+def make_config(task: str, method: str = "hess", preset: str = "default", **fields: Any) -> Config:
+    """A config: the preset, then the method's row, then fields such as `low__hindsight=0.5`."""
+    values = {name.replace("__", "."): value for name, value in fields.items()}
+    config = find_method(method).apply(find_preset(preset))
+    known = flat_fields(config)
+    for name in values:
+        if name not in known:
+            raise unknown("field", name, known)
+    filled: Config = override(config, {"task": task, **values})
+    return filled
+
+
+def train(
+    task: str,
+    method: str = "hess",
+    *,
+    preset: str = "default",
+    runs: str | Path = "runs",
+    name: str | None = None,
+    **fields: Any,
+) -> Run:
+    """Train, or resume, a run in `runs`/task/method/name; the name is the seed by default."""
+    return train_config(make_config(task, method, preset, **fields), Path(runs), name)
+
+
+def train_config(config: Config, runs: Path, name: str | None = None) -> Run:
+    """Train, or resume, the run of a complete config."""
+    runtime.configure()
+    folder = RunFolder(run_path(config, runs, name))
+    folder.lock()
+    try:
+        _settle_config(config, folder)
+        with _display(config) as display:
+            result = Trainer(config, folder, display).run()
+        return Run(folder.path, result)
+    finally:
+        folder.unlock()
+
+
+def run_path(config: Config, runs: Path, name: str | None) -> Path:
+    """runs/task/method/name."""
+    task = config.task.removeprefix("hess/").removesuffix("-v0").replace("/", "-").replace(":", "-")
+    return runs / task / config.method / (name or f"seed-{config.seed}")
+
+
+def _settle_config(config: Config, folder: RunFolder) -> None:
+    if folder.config_file.exists():
+        refuse_changes(folder.read_config(), config)
+    folder.write_config(config)
+    write_json(folder.metadata_file, {"command": sys.argv, **runtime.describe()})
+
+
+@contextmanager
+def _display(config: Config) -> Iterator[Display]:
+    """A live table where a person watches, plain lines where not."""
+    if not sys.stdout.isatty():
+        yield PlainDisplay(config.steps)
+        return
+    title = f"{config.method} on {config.task}, seed {config.seed}"
+    with LiveDisplay(config.steps, title) as display:
+        yield display
+
+
+class LoadedAgent:
+    """A trained agent: acts, embeds and evaluates; it does not learn."""
+
+    def __init__(self, config: Config, agent: Agent, step: int):
+        self.config, self.step = config, step
+        self._agent = agent
+        self._policy = agent.evaluation_policy()
+        self._rollout = self._policy.start_evaluation(empty_episode(agent.shape))
+        self._episode = empty_episode(agent.shape)
+        self._time = 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin an episode: the next `act` sets a new subgoal."""
+        self._episode = empty_episode(self._agent.shape)
+        self._rollout = self._policy.start_evaluation(self._episode)
+        self._time = 0
+
+    def act(self, observation: Floats, goal: Floats | None = None) -> Floats:
+        """The action in [-1, 1] for the next step of the episode."""
+        if self._time >= self._agent.shape.horizon:
+            raise HessError(
+                f"the episode is over after {self._agent.shape.horizon} steps; call reset() first"
+            )
+        self._episode.observations[self._time] = observation
+        if goal is not None:
+            self._episode.goals[self._time] = goal
+        action = self._rollout.act(self._time)
+        self._time += 1
+        return action
+
+    @property
+    def subgoal(self) -> Floats:
+        """The subgoal that is being pursued, in φ-space. [d]."""
+        segment = max(self._time - 1, 0) // self.config.subgoal_interval
+        return self._episode.subgoals[segment]
+
+    def embed(self, observations: Floats) -> Floats:
+        """φ of observations. [n, obs] -> [n, d]."""
+        return self._agent.embed(np.asarray(observations, np.float32))
+
+    def evaluate(self, episodes: int = 10, seed: int = 0) -> Evaluation:
+        """Deterministic episodes of the run's task."""
+        evaluator = Collector([Task(self.config.task)], self._agent.shape, seed)
+        try:
+            collected = evaluator.evaluate(self._policy, self.step, episodes)
+        finally:
+            evaluator.close()
+        played = [each.episode for each in collected]
+        return Evaluation(
+            success_rate=float(np.mean([each.successes.any() for each in played])),
+            mean_return=float(np.mean([each.rewards.sum() for each in played])),
+            episodes=played,
+        )
+
+
+def load(path: str | Path, warn: Callable[[str], None] = print) -> LoadedAgent:
+    """The agent of a run, as of its newest usable checkpoint."""
+    runtime.configure()
+    folder = RunFolder(Path(path))
+    config = folder.read_config()
+    checkpoint = CheckpointFolder(folder.path).load(warn)
+    if checkpoint is None:
+        raise HessError(f"the run {str(path)!r} has no checkpoint yet")
+    task = Task(config.task)
+    shape = task.shape(config)
+    task.close()
+    # Nothing is stored or learned any more: a ring of one episode saves the memory of a million.
+    small: Config = override(config, {"capacity": shape.horizon})
+    agent = find_method(config.method).build(small, shape)
+    prefix = "agent."
+    agent.restore(
+        {
+            name[len(prefix) :]: array
+            for name, array in checkpoint.state.items()
+            if name.startswith(prefix)
+        }
+    )
+    return LoadedAgent(config, agent, checkpoint.step)
+
+
+def evaluate(path: str | Path, episodes: int = 10, seed: int = 0) -> Evaluation:
+    """Evaluate the agent of a run."""
+    return load(path).evaluate(episodes, seed)

@@ -1,0 +1,45 @@
+"""`hess evaluate`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Evaluate the agent of a run with deterministic policies."""
+
+    run_folder: tyro.conf.Positional[Path]
+    """A run folder, as `hess train` printed it."""
+    episodes: int = 100
+    """Episodes to play."""
+    seed: int = 0
+    """Seed of the episodes."""
+    video: Path | None = None
+    """Also record some of the episodes as an mp4."""
+
+    def run(self) -> int:
+        """Play and print the success rate."""
+        from hess import runtime
+        from hess.errors import HessError
+
+        if self.episodes < 1:
+            raise HessError(f"episodes={self.episodes} is impossible; it must be at least 1")
+        runtime.configure()
+        import hess
+
+        agent = hess.load(self.run_folder)
+        result = agent.evaluate(self.episodes, self.seed)
+        print(
+            f"success rate {result.success_rate:.2f}, mean return {result.mean_return:.2f} "
+            f"over {self.episodes} episodes at step {agent.step:,}"
+        )
+        if self.video is not None:
+            from hess.analysis.video import record_video
+
+            record_video(agent, self.video, self.seed)
+            print(f"video {self.video}")
+        return 0

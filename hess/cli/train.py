@@ -1,0 +1,84 @@
+"""`hess train`."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tyro
+
+from hess.agents.methods import method
+from hess.config import Config
+from hess.presets import preset
+
+
+@dataclass(frozen=True)
+class Train(Config):
+    """Train an agent on a task; the same command again resumes where it stopped."""
+
+    task: tyro.conf.Positional[str] = "PointMaze"
+    """A name from `hess envs`, a Gymnasium id, or module:Env-v0."""
+    preset: str = "default"
+    """Where the values below come from: default (measured best) or paper (literal)."""
+    runs: Path = Path("runs")
+    """Folder of all runs; this one goes to RUNS/TASK/METHOD/NAME."""
+    name: str | None = None
+    """Name of the run; seed-N by default."""
+    cores: tuple[int, ...] = ()
+    """Pin the run to these cores, one run per core being fastest for many runs."""
+
+    @classmethod
+    def defaults(cls, arguments: Sequence[str]) -> Train:
+        """The preset's and the method's values, so that --help shows them and flags win."""
+        chosen_preset = _value_of("--preset", arguments) or "default"
+        chosen_method = _value_of("--method", arguments) or "hess"
+        config = method(chosen_method).apply(preset(chosen_preset))
+        return cls(**_shallow(config), preset=chosen_preset)
+
+    def config(self) -> Config:
+        """The run's config, without what only the command line needs."""
+        return Config(
+            **{field.name: getattr(self, field.name) for field in dataclasses.fields(Config)}
+        )
+
+    def run(self) -> int:
+        """Train and say where everything lies."""
+        from hess import runtime
+
+        runtime.configure(cores=self.cores or None)
+        from hess.analysis.curves import draw_curve
+        from hess.api import train_config
+        from hess.training.folder import RunFolder
+
+        done = train_config(self.config(), self.runs, self.name)
+        folder = RunFolder(done.path)
+        if not done.result.finished:
+            print(f"stopped at step {done.result.step:,}; everything is saved")
+            print(f"resume with: {' '.join(['hess', *sys.argv[1:]])}")
+            return 0
+        draw_curve(folder)
+        rate = done.result.success_rate
+        print(f"finished {done.result.step:,} steps, success rate {rate:.2f}")
+        print(f"learning curve  {folder.curve_file}")
+        print(f"evaluations     {folder.evaluations_file}")
+        print(f"metrics         {folder.metrics_file}")
+        print(f"checkpoint      {folder.path / 'checkpoints'}")
+        return 0
+
+
+def _value_of(flag: str, arguments: Sequence[str]) -> str | None:
+    """The value of a flag, before the real parser runs."""
+    for index, argument in enumerate(arguments):
+        if argument == flag and index + 1 < len(arguments):
+            return arguments[index + 1]
+        if argument.startswith(f"{flag}="):
+            return argument.partition("=")[2]
+    return None
+
+
+def _shallow(config: Config) -> dict[str, Any]:
+    return {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}

@@ -1,0 +1,116 @@
+"""A run folder: where everything about one run lies, and who may write to it."""
+
+from __future__ import annotations
+
+import dataclasses
+import fcntl
+import os
+import typing
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+from hess.config import Config
+from hess.errors import HessError
+from hess.files import read_json, write_json
+
+
+class RunFolder:
+    """runs/<task>/<method>/<name>, locked while a process trains in it."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.config_file = path / "config.json"
+        self.metadata_file = path / "metadata.json"
+        self.metrics_file = path / "metrics.jsonl"
+        self.evaluations_file = path / "eval.csv"
+        self.snapshots = path / "snapshots"
+        self.videos = path / "videos"
+        self.curve_file = path / "curve.png"
+        self._lock: int | None = None
+
+    def lock(self) -> None:
+        """Refuse a second process; the system frees the lock when its holder dies."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(self.path / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise HessError(f"cannot write to {str(self.path)!r}: {error.strerror}") from error
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            self.unlock()
+            raise HessError(f"another process is training in {str(self.path)!r}") from error
+
+    def unlock(self) -> None:
+        """Let others train here."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def write_config(self, config: Config) -> None:
+        """Write the complete config."""
+        write_json(self.config_file, dataclasses.asdict(config))
+
+    def read_config(self) -> Config:
+        """The config of the run."""
+        if not self.config_file.exists():
+            raise HessError(f"{str(self.path)!r} is not a run folder: it has no config.json")
+        config: Config = _build(Config, read_json(self.config_file), "config.json")
+        return config
+
+
+def _build(kind: Any, values: Any, where: str) -> Any:
+    """A dataclass from parsed JSON; unknown, missing or ill-typed fields are named."""
+    if not isinstance(values, dict):
+        raise HessError(f"{where} is damaged: expected an object, found {type(values).__name__}")
+    names = {field.name for field in dataclasses.fields(kind)}
+    for name in sorted(set(values) ^ names):
+        problem = "an unknown" if name in values else "no"
+        raise HessError(
+            f"{where} is damaged or of another version: it has {problem} field {name!r}"
+        )
+    hints = get_type_hints(kind)
+    return kind(**{name: _convert(hints[name], values[name], f"{where}: {name}") for name in names})
+
+
+def _convert(kind: Any, value: Any, where: str) -> Any:
+    if dataclasses.is_dataclass(kind):
+        return _build(kind, value, where)
+    if get_origin(kind) is tuple and isinstance(value, list):
+        return tuple(_convert(get_args(kind)[0], item, where) for item in value)
+    if get_origin(kind) is typing.Literal:
+        fits = value in get_args(kind)
+    elif kind is float:
+        fits = isinstance(value, int | float) and not isinstance(value, bool)
+    else:
+        fits = type(value) is kind
+    if not fits:
+        raise HessError(f"{where} is damaged: {value!r} does not fit")
+    return float(value) if kind is float else value
+
+
+_MAY_CHANGE = ("steps", "record.")
+
+
+def refuse_changes(before: Config, now: Config) -> None:
+    """A run resumes with the config it started with; only its length and records may change."""
+    old, new = flat_fields(before), flat_fields(now)
+    changed = [name for name in old if old[name] != new[name] and not name.startswith(_MAY_CHANGE)]
+    if changed:
+        differences = ", ".join(f"{name}: {old[name]!r} -> {new[name]!r}" for name in changed)
+        raise HessError(
+            f"the run exists with another config ({differences}); "
+            "give it another --name, or remove its folder to start over"
+        )
+
+
+def flat_fields(config: Any, prefix: str = "") -> dict[str, Any]:
+    """All fields under dotted names."""
+    fields: dict[str, Any] = {}
+    for field in dataclasses.fields(config):
+        value = getattr(config, field.name)
+        if dataclasses.is_dataclass(value):
+            fields |= flat_fields(value, f"{prefix}{field.name}.")
+        else:
+            fields[prefix + field.name] = value
+    return fields

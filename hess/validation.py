@@ -1,0 +1,85 @@
+"""Configs that cannot work are refused before anything starts, in one sentence."""
+
+from __future__ import annotations
+
+from hess.config import Config, LevelConfig
+from hess.errors import HessError
+
+
+def validate(config: Config, horizon: int) -> None:
+    """Raise a `HessError` that names the first field that cannot be."""
+    c = config.subgoal_interval
+    _require(c >= 1, "subgoal_interval", c, "at least 1")
+    if horizon % c:
+        divisors = ", ".join(str(n) for n in range(1, horizon + 1) if horizon % n == 0)
+        raise HessError(
+            f"subgoal_interval={c} does not divide the horizon {horizon}; it may be {divisors}"
+        )
+    if config.capacity < horizon:
+        raise HessError(
+            f"capacity={config.capacity} is smaller than one episode of {horizon} steps"
+        )
+    for name in ("steps", "num_envs"):
+        value = getattr(config, name)
+        _require(value >= 1, name, value, "at least 1")
+    _require(config.seed >= 0, "seed", config.seed, "0 or more")
+    _require(config.subgoal_radius > 0, "subgoal_radius", config.subgoal_radius, "positive")
+    _validate_level("low", config.low)
+    _validate_level("high", config.high)
+    _share("low.hindsight", config.low.hindsight)
+    _validate_representation(config)
+    _validate_exploration(config)
+    _validate_records(config)
+
+
+def _validate_level(level: str, config: LevelConfig) -> None:
+    for name in ("learning_rate", "batch_size", "initial_temperature", "updates_per_decision"):
+        value = getattr(config, name)
+        _require(value > 0, f"{level}.{name}", value, "positive")
+    _share(f"{level}.discount", config.discount)
+    _share(f"{level}.target_rate", config.target_rate)
+    _layers(f"{level}.hidden", config.hidden)
+
+
+def _validate_representation(config: Config) -> None:
+    representation = config.representation
+    positive = ("dim", "learning_rate", "batch_size", "margin", "interval", "first_update")
+    for name in (*positive, "minibatches", "refresh"):
+        value = getattr(representation, name)
+        _require(value > 0, f"representation.{name}", value, "positive")
+    weight = representation.stability_weight
+    _require(weight >= 0, "representation.stability_weight", weight, "0 or more")
+    _share("representation.stable_fraction", representation.stable_fraction)
+    _layers("representation.hidden", representation.hidden)
+
+
+def _validate_exploration(config: Config) -> None:
+    exploration = config.exploration
+    for name in ("probability", "anneal_fraction", "age_discount"):
+        _share(f"exploration.{name}", getattr(exploration, name))
+    for name in ("candidates", "pool", "cell_size", "success_window", "novelty_interval"):
+        value = getattr(exploration, name)
+        _require(value > 0, f"exploration.{name}", value, "positive")
+    for name in ("extension", "potential_weight"):
+        value = getattr(exploration, name)
+        _require(value >= 0, f"exploration.{name}", value, "0 or more")
+
+
+def _validate_records(config: Config) -> None:
+    for group in ("evaluation", "record"):
+        for name in ("interval", "episodes", "checkpoint_interval", "snapshot_interval"):
+            value = getattr(getattr(config, group), name, 1)
+            _require(value >= 1, f"{group}.{name}", value, "at least 1")
+
+
+def _require(holds: bool, name: str, value: object, what: str) -> None:
+    if not holds:
+        raise HessError(f"{name}={value} is impossible; it must be {what}")
+
+
+def _share(name: str, value: float) -> None:
+    _require(0.0 <= value <= 1.0, name, value, "between 0 and 1")
+
+
+def _layers(name: str, sizes: tuple[int, ...]) -> None:
+    _require(all(size >= 1 for size in sizes), name, sizes, "positive sizes")
