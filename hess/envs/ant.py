@@ -10,7 +10,7 @@ from hess.envs.floor_plan import FloorPlan
 from hess.envs.layouts import U_MAZE, Layout
 from hess.envs.maze import random_free_point
 from hess.envs.models import maze_model
-from hess.envs.rendering import maze_camera
+from hess.envs.scene import maze_camera
 from hess.envs.simulated import SimulatedTask
 from hess.envs.task import Array, Info, Point
 from hess.envs.topdown import SIZE, TopDownView

@@ -6,12 +6,12 @@ import math
 from importlib.resources import files
 from typing import Any
 
-import mujoco
 import numpy as np
 
 from hess.envs.floor_plan import FloorPlan
 from hess.envs.models import WALL_COLOUR, add_goal, add_scenery
-from hess.envs.rendering import Camera
+from hess.envs.physics import mujoco
+from hess.envs.scene import Camera
 from hess.envs.simulated import SimulatedTask
 from hess.envs.task import Array, Info, Point
 
@@ -45,12 +45,12 @@ class Cheetah(SimulatedTask):
         goal_range: tuple[float, float],
         options: dict[str, Any],
     ) -> None:
-        add_goal(spec, (goal[0], 0.0, goal[1] + 0.02))
+        add_goal(spec, (goal[0], 0.0, goal[1]))
         super().__init__(
             model=_compile(spec),
             substeps=SUBSTEPS,
             floor_plan=FloorPlan(walls, (0.0, 0.0), goal, VIEW, axes=("x", "z")),
-            camera=Camera((2.0, 0.0, 0.7), 7.0, azimuth=90.0, elevation=-12.0, slack=2.5),
+            camera=Camera((2.1, 0.0, 0.8), 4.6, elevation=-14.0, height=320, width=640, slack=2.5),
             observation_size=POSITIONS + VELOCITIES,
             options=options,
         )
@@ -63,6 +63,9 @@ class Cheetah(SimulatedTask):
         x, z, pitch, *_ = qpos.tolist()
         info: Info = {"xy": (x, z), "is_healthy": math.cos(pitch) > 0.0}
         return np.concatenate((qpos, self._qvel)), x, z, info
+
+    def _goal_mark(self) -> tuple[float, float, float]:
+        return self._goal_x, 0.0, self._goal_y
 
     def _random_start(self) -> Point:
         return self.np_random.uniform(*START_RANGE), 0.0
@@ -133,7 +136,7 @@ def _half_cheetah() -> mujoco.MjSpec:
             spec.delete(texture)
     for light in list(spec.lights):
         spec.delete(light)
-    add_scenery(spec)
+    add_scenery(spec, (2.0, 0.0, 0.7), extent=4.0)
     floor = spec.geom("floor")
     floor.material, floor.rgba = "floor", (1.0, 1.0, 1.0, 1.0)
     return spec

@@ -57,9 +57,9 @@ class Layout:
     @classmethod
     def parse(cls, text: str, cell: float = 4.0) -> Layout:
         """Read and check a map; a bad one raises a sentence that says what is wrong with it."""
-        if not isinstance(text, str) or not text.strip():
+        if not text.strip():
             raise HessError("the map is empty; write one line of text per row of cells")
-        if not (isinstance(cell, int | float) and 0 < cell < 1e6):
+        if not 0 < cell < 1e6:
             raise HessError(f"the cell size must be a positive number of metres, not {cell!r}")
         layout = cls(tuple(line.strip() for line in text.strip().splitlines()), float(cell))
         layout._check_characters()

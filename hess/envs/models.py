@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-import mujoco
-
-from hess.envs.layouts import Layout
+from hess.envs.layouts import Layout, Rectangle
+from hess.envs.physics import mujoco
 
 HALF_MARGIN = 0.005  # margins of a pair add up since MuJoCo 3.5; the contact margin is 0.01
 SOLIMP = (0.8, 0.8, 0.01, 0.5, 2.0)
@@ -26,26 +25,26 @@ IS_REACHED = 1
 WALL_HEIGHT = 20.0
 HIDDEN_GROUP = 3  # MuJoCo draws the groups 0 to 2
 
-FLOOR_LIGHT, FLOOR_DARK = (0.93, 0.93, 0.90), (0.86, 0.87, 0.85)
-WALL_COLOUR = (0.42, 0.50, 0.62, 1.0)
-BLOCK_COLOUR = (0.80, 0.28, 0.27, 1.0)
-GOAL_COLOUR = (0.16, 0.68, 0.38, 0.75)
-PICTURE_LIMIT = 1920  # largest side of a rendered picture, in pixels
+FLOOR_LIGHT, FLOOR_DARK = (0.90, 0.89, 0.86), (0.83, 0.82, 0.79)
+WALL_COLOUR = (0.44, 0.53, 0.66, 1.0)
+BLOCK_COLOUR = (0.82, 0.30, 0.26, 1.0)
+GOAL_COLOUR = (0.10, 0.62, 0.36)
+PICTURE_LIMIT = 1920  # largest side of a picture, in pixels
 
 
 def maze_model(layout: Layout, robot: str) -> mujoco.MjModel:
     """Compile the model of a robot in a maze."""
     spec = mujoco.MjSpec.from_string((files("hess.envs") / f"assets/{robot}.xml").read_text())
-    add_scenery(spec)
+    xmin, ymin, xmax, ymax = layout.interior
+    middle = (xmin + xmax) / 2, (ymin + ymax) / 2, 0.0
+    add_scenery(spec, middle, extent=max(xmax - xmin, ymax - ymin) / 2 + layout.cell / 4)
     _add_floor(spec, layout)
     for xmin, ymin, xmax, ymax in layout.walls:
         # All in the world body: a body for each wall makes a step a quarter slower (measured).
-        centre = (xmin + xmax) / 2, (ymin + ymax) / 2
-        half_size = (xmax - xmin) / 2, (ymax - ymin) / 2
-        _add_tall_box(spec.worldbody, centre, half_size, layout.cell / 2, WALL_COLOUR)
+        _add_tall_box(spec.worldbody, (xmin, ymin, xmax, ymax), layout, WALL_COLOUR)
     if layout.block is not None:
         _add_block(spec, layout)
-    add_goal(spec, (*layout.goal, 0.02))
+    add_goal(spec, (*layout.goal, 0.0))
     for geom in spec.geoms:
         geom.condim, geom.friction, geom.margin = 3, (1.0, 0.5, 0.5), HALF_MARGIN
         geom.solref = (0.02, 1.0)
@@ -55,35 +54,52 @@ def maze_model(layout: Layout, robot: str) -> mujoco.MjModel:
 
 def _add_tall_box(
     body: mujoco.MjsBody,
-    centre: tuple[float, float],
-    half_size: tuple[float, float],
-    drawn_height: float,
+    box: Rectangle,
+    layout: Layout,
     colour: tuple[float, float, float, float],
 ) -> mujoco.MjsGeom:
-    """A box higher than any robot could jump, drawn half a cell high so that one can look in."""
+    """A box higher than any robot could jump, drawn low, and its outside thin, to look inside."""
     body.add_site(
         type=mujoco.mjtGeom.mjGEOM_BOX,
-        pos=[*centre, drawn_height / 2],
-        size=[*half_size, drawn_height / 2],
         rgba=colour,
+        **_box(_without_outside(box, layout), layout.cell / 4),
     )
     return body.add_geom(
         type=mujoco.mjtGeom.mjGEOM_BOX,
-        pos=[*centre, WALL_HEIGHT / 2],
-        size=[*half_size, WALL_HEIGHT / 2],
         contype=0,
         conaffinity=IS_REACHED,
         group=HIDDEN_GROUP,
+        **_box(box, WALL_HEIGHT),
+    )
+
+
+def _box(box: Rectangle, height: float) -> dict[str, list[float]]:
+    xmin, ymin, xmax, ymax = box
+    return {
+        "pos": [(xmin + xmax) / 2, (ymin + ymax) / 2, height / 2],
+        "size": [(xmax - xmin) / 2, (ymax - ymin) / 2, height / 2],
+    }
+
+
+def _without_outside(box: Rectangle, layout: Layout) -> Rectangle:
+    rim = layout.cell / 8
+    left, low, right, high = layout.interior
+    xmin, ymin, xmax, ymax = box
+    return (
+        max(xmin, left - rim),
+        max(ymin, low - rim),
+        min(xmax, right + rim),
+        min(ymax, high + rim),
     )
 
 
 def _add_floor(spec: mujoco.MjSpec, layout: Layout) -> None:
-    xmin, ymin, xmax, ymax = layout.extent
+    xmin, ymin, xmax, ymax = _without_outside(layout.extent, layout)
     spec.worldbody.add_geom(
         name="floor",
         type=mujoco.mjtGeom.mjGEOM_PLANE,
         pos=[(xmin + xmax) / 2, (ymin + ymax) / 2, 0.0],
-        size=[(xmax - xmin) / 2, (ymax - ymin) / 2, 1.0],
+        size=[(xmax - xmin) / 2, (ymax - ymin) / 2, 1.0],  # only drawn so far: a plane has no end
         contype=0,
         conaffinity=IS_REACHED,
         material="floor",
@@ -96,43 +112,41 @@ def _add_block(spec: mujoco.MjSpec, layout: Layout) -> None:
     body = spec.worldbody.add_body(name="block", pos=[*layout.block, 0.0])
     for name, axis in (("block_x", (1, 0, 0)), ("block_y", (0, 1, 0))):
         body.add_joint(name=name, type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis)
-    geom = _add_tall_box(body, (0.0, 0.0), (half, half), layout.cell / 2, BLOCK_COLOUR)
+    geom = _add_tall_box(body, (-half, -half, half, half), layout, BLOCK_COLOUR)
     geom.name, geom.mass, geom.contype = "block", BLOCK_MASS, REACHES_OUT
 
 
 def add_goal(spec: mujoco.MjSpec, position: tuple[float, float, float]) -> None:
-    """The goal is a site: visible, never touched. Its body is mocap so that a goal can move."""
+    """The goal is a few sites: visible, never touched. Its body is mocap so that it can move."""
     body = spec.worldbody.add_body(name="goal", mocap=True, pos=position)
-    body.add_site(
-        name="goal",
-        type=mujoco.mjtGeom.mjGEOM_CYLINDER,
-        size=[0.6, 0.02, 0.0],
-        rgba=GOAL_COLOUR,
-    )
-    body.add_site(
-        name="goal_flag",
-        type=mujoco.mjtGeom.mjGEOM_SPHERE,
-        pos=[0.0, 0.0, 0.9],
-        size=[0.3, 0.0, 0.0],
-        rgba=GOAL_COLOUR,
-    )
+    for name, shape, height, size, alpha in (
+        ("goal", mujoco.mjtGeom.mjGEOM_SPHERE, 0.75, [0.3, 0.0, 0.0], 1.0),
+        ("goal_pole", mujoco.mjtGeom.mjGEOM_CYLINDER, 0.375, [0.05, 0.375, 0.0], 1.0),
+        ("goal_disc", mujoco.mjtGeom.mjGEOM_CYLINDER, 0.02, [0.8, 0.015, 0.0], 0.6),
+    ):
+        body.add_site(
+            name=name, type=shape, pos=[0.0, 0.0, height], size=size, rgba=(*GOAL_COLOUR, alpha)
+        )
 
 
-def add_scenery(spec: mujoco.MjSpec) -> None:
-    """Sky, floor pattern, lights and the size of the picture buffer; nothing physical."""
+def add_scenery(spec: mujoco.MjSpec, middle: tuple[float, float, float], extent: float) -> None:
+    """Sky, floor pattern, light and the size of the picture buffer; nothing physical."""
+    # MuJoCo would measure the scene with its far too high walls, and blur the shadows.
+    spec.stat.center, spec.stat.extent = middle, extent
     spec.visual.global_.offwidth = spec.visual.global_.offheight = PICTURE_LIMIT
-    spec.visual.headlight.ambient = (0.45, 0.45, 0.45)
-    spec.visual.headlight.diffuse = (0.35, 0.35, 0.35)
-    spec.visual.headlight.specular = (0.0, 0.0, 0.0)
+    spec.visual.map.shadowclip = 2.0
     spec.visual.quality.shadowsize = 4096
+    spec.visual.headlight.ambient = (0.35, 0.35, 0.35)
+    spec.visual.headlight.diffuse = (0.30, 0.30, 0.30)
+    spec.visual.headlight.specular = (0.0, 0.0, 0.0)
     spec.add_texture(
         name="sky",
         type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
-        builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_FLAT,
         rgb1=(1.0, 1.0, 1.0),
-        rgb2=(0.85, 0.90, 0.96),
-        width=64,
-        height=64,
+        rgb2=(1.0, 1.0, 1.0),
+        width=32,
+        height=32,
     )
     spec.add_texture(
         name="floor",
@@ -147,9 +161,10 @@ def add_scenery(spec: mujoco.MjSpec) -> None:
     material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "floor"
     spec.worldbody.add_light(
         type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL,
-        pos=[4.0, 4.0, 20.0],
-        dir=[0.25, 0.35, -1.0],
-        diffuse=(0.5, 0.5, 0.5),
-        specular=(0.1, 0.1, 0.1),
+        # Shadows are sharp around the light's axis only, so that has to go through the middle.
+        pos=[middle[0] - 0.6 * extent, middle[1] - 0.8 * extent, middle[2] + 2.0 * extent],
+        dir=[0.3, 0.4, -1.0],
+        diffuse=(0.45, 0.45, 0.45),
+        specular=(0.0, 0.0, 0.0),
         castshadow=True,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from hess.envs.floor_plan import FloorPlan
 from hess.envs.layouts import U_MAZE, WALL, Layout
 from hess.envs.maze import random_free_point
+from hess.envs.scene import maze_camera
 from hess.envs.task import (
     RESET_POSITION_NOISE,
     RESET_VELOCITY_NOISE,
@@ -25,7 +25,7 @@ from hess.envs.topdown import SIZE, TopDownView
 from hess.errors import HessError
 
 if TYPE_CHECKING:
-    from hess.envs.rendering import Scene
+    from hess.envs.scene import Scene
 
 FORWARD = 1.0  # metres per step at full action
 ROTATION = 0.25  # radians per step at full action
@@ -53,6 +53,7 @@ class PointMaze(GoalTask):
             action_size=2,
             options=options,
         )
+        self.camera = maze_camera(self.layout)
         self._west, self._south, _, _ = self.layout.extent
         self._width = len(self.layout.rows[0])
         self._solid = [c == WALL for row in reversed(self.layout.rows) for c in row]
@@ -100,25 +101,11 @@ class PointMaze(GoalTask):
 
     _random_goal = _random_start
 
-    # -- drawing --------------------------------------------------------------------------------
-
-    @cached_property
-    def _scene(self) -> Scene:
+    def _new_scene(self) -> Scene:
         from hess.envs.models import maze_model
-        from hess.envs.rendering import Scene, maze_camera
+        from hess.envs.scene import Scene
 
-        return Scene(maze_model(self.layout, "point"), maze_camera(self.layout))
+        return Scene(maze_model(self.layout, "point"), self.camera)
 
-    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]
-        """A picture of the maze, with `render_mode="rgb_array"`."""
-        if self.render_mode is None:
-            return None
-        scene = self._scene
+    def _pose(self, scene: Scene) -> None:
         scene.data.qpos[:] = self._x, self._y, self._heading
-        return scene.draw(self._goal)
-
-    def close(self) -> None:
-        """Free the renderer."""
-        if "_scene" in self.__dict__:
-            self._scene.close()
-            del self._scene

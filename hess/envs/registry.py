@@ -180,9 +180,9 @@ def register_maze(
 
     With `images=True` the name gets the ending `Images` and the robot sees a view from above.
     """
-    if not (isinstance(name, str) and name.isidentifier()):
+    if not name.isidentifier():
         raise HessError(f"a task's name must be letters and digits, like 'MyMaze', not {name!r}")
-    if not (isinstance(horizon, int) and horizon > 0):
+    if horizon < 1 or int(horizon) != horizon:
         raise HessError(f"the horizon must be a positive number of steps, not {horizon!r}")
     task = maze_task(
         name,

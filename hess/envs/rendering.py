@@ -1,68 +1,92 @@
-"""Pictures of tasks."""
+"""Picture and video files of tasks, ours or a user's."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import dataclasses
+import tempfile
+from pathlib import Path
+from typing import Any
 
+import imageio.v3 as iio
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.envs.layouts import Layout
+from hess.envs import registry
+from hess.errors import HessError
+from hess.files import write_atomic
 
-if TYPE_CHECKING:
-    import mujoco
+PICTURE_FORMATS = (".png", ".jpg", ".jpeg")
+VIDEO_FORMATS = (".mp4",)
+ENLARGE = 2  # a picture file against a frame of a video
+FRAMES_PER_SECOND = 30  # for an environment that does not say
 
-
-@dataclass(frozen=True)
-class Camera:
-    """A free camera: looks at a point from a distance; angles in degrees."""
-
-    lookat: tuple[float, float, float]
-    distance: float
-    azimuth: float = 90.0
-    elevation: float = -60.0
-    slack: float = math.inf
-    """The camera follows the robot along x when it is farther than this from the middle."""
+Picture = NDArray[np.uint8]
 
 
-def maze_camera(layout: Layout) -> Camera:
-    """High above the south side, the whole map in view, north at the top."""
-    xmin, ymin, xmax, ymax = layout.extent
-    size = max(xmax - xmin, ymax - ymin)
-    return Camera(((xmin + xmax) / 2, (ymin + ymax) / 2, 0.0), distance=1.35 * size)
+def render_picture(task: str, out: Path, seed: int = 0) -> None:
+    """Save the task's first moment as a picture."""
+    _check_format(out, PICTURE_FORMATS)
+    picture = first_picture(task, seed)
+    write_atomic(out, iio.imwrite("<bytes>", picture, extension=out.suffix.lower()))
 
 
-class Scene:
-    """A renderer for one model; frees its GL context on close."""
+def render_video(task: str, out: Path, seed: int = 0, steps: int | None = None) -> None:
+    """Save an episode of random actions as a video; `steps` stops it early."""
+    _check_format(out, VIDEO_FORMATS)
+    if steps is not None and steps < 1:
+        raise HessError(f"a video needs at least 1 step, not {steps}")
+    env = _make(task)
+    try:
+        env.action_space.seed(seed)
+        env.reset(seed=seed)
+        frames = [_frame(env, task)]
+        done = False
+        while not done and (steps is None or len(frames) <= steps):
+            _, _, terminated, truncated, _ = env.step(env.action_space.sample())
+            frames.append(_frame(env, task))
+            done = terminated or truncated
+        write_video(out, frames, int(env.metadata.get("render_fps") or FRAMES_PER_SECOND))
+    finally:
+        env.close()
 
-    def __init__(
-        self,
-        model: mujoco.MjModel,
-        camera: Camera,
-        data: mujoco.MjData | None = None,
-        size: tuple[int, int] = (480, 480),
-    ) -> None:
-        import mujoco
 
-        self.model = model
-        self.data = mujoco.MjData(model) if data is None else data
-        self._camera = mujoco.MjvCamera()
-        self._camera.lookat[:] = camera.lookat
-        self._camera.distance, self._camera.azimuth = camera.distance, camera.azimuth
-        self._camera.elevation = camera.elevation
-        self._renderer = mujoco.Renderer(model, *size)
+def write_video(out: Path, frames: list[Picture], frames_per_second: int) -> None:
+    """Encode frames [height, width, 3] as an mp4; the file is complete or not there."""
+    _check_format(out, VIDEO_FORMATS)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "video.mp4"
+        # H.264 takes even sides only; the encoder enlarges others instead of refusing them.
+        iio.imwrite(path, np.stack(frames), fps=frames_per_second, macro_block_size=2)
+        write_atomic(out, path.read_bytes())
 
-    def draw(self, goal: NDArray[np.float64]) -> NDArray[np.uint8]:
-        """The picture of the present state, with the goal mark at `goal`."""
-        import mujoco
 
-        self.data.mocap_pos[0, :2] = goal
-        mujoco.mj_kinematics(self.model, self.data)
-        self._renderer.update_scene(self.data, self._camera)
-        return self._renderer.render()
+def first_picture(task: str, seed: int = 0) -> Picture:
+    """The picture of a task after reset; ours are drawn larger than a frame of a video."""
+    env = _make(task)
+    try:
+        camera = getattr(env.unwrapped, "camera", None)
+        if camera is not None:
+            larger = dataclasses.replace(
+                camera, height=ENLARGE * camera.height, width=ENLARGE * camera.width
+            )
+            env.unwrapped.camera = larger
+        env.reset(seed=seed)
+        return _frame(env, task)
+    finally:
+        env.close()
 
-    def close(self) -> None:
-        """Free the GL context."""
-        self._renderer.close()
+
+def _make(task: str) -> Any:
+    return registry.make(task, render_mode="rgb_array")
+
+
+def _frame(env: Any, task: str) -> Picture:
+    frame = env.render()
+    if not isinstance(frame, np.ndarray) or frame.ndim != 3:
+        raise HessError(f"the task {task!r} does not draw: render() gave {type(frame).__name__}")
+    return frame
+
+
+def _check_format(out: Path, formats: tuple[str, ...]) -> None:
+    if out.suffix.lower() not in formats:
+        raise HessError(f"cannot write {str(out)!r}: the name must end in {' or '.join(formats)}")

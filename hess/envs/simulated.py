@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from hess.envs.floor_plan import FloorPlan
+from hess.envs.physics import mujoco
 from hess.envs.task import (
     RESET_POSITION_NOISE,
     RESET_VELOCITY_NOISE,
@@ -20,7 +19,7 @@ from hess.envs.task import (
 )
 
 if TYPE_CHECKING:
-    from hess.envs.rendering import Camera, Scene
+    from hess.envs.scene import Camera, Scene
 
 
 class SimulatedTask(GoalTask):
@@ -47,7 +46,7 @@ class SimulatedTask(GoalTask):
         self.model = model
         self.data = mujoco.MjData(model)
         self.substeps = substeps
-        self._camera = camera
+        self.camera = camera
         # Views into MuJoCo's memory, looked up once.
         self._qpos, self._qvel, self._ctrl = self.data.qpos, self.data.qvel, self.data.ctrl
         self._action_scale = float(model.actuator_ctrlrange[0, 1])
@@ -80,20 +79,7 @@ class SimulatedTask(GoalTask):
     def _settle(self) -> None:
         """What a robot has to put right after the noise."""
 
-    # -- drawing --------------------------------------------------------------------------------
+    def _new_scene(self) -> Scene:
+        from hess.envs.scene import Scene
 
-    @cached_property
-    def _scene(self) -> Scene:
-        from hess.envs.rendering import Scene
-
-        return Scene(self.model, self._camera, self.data)
-
-    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]
-        """A picture of the task, with `render_mode="rgb_array"`."""
-        return None if self.render_mode is None else self._scene.draw(self._goal)
-
-    def close(self) -> None:
-        """Free the renderer."""
-        if "_scene" in self.__dict__:
-            self._scene.close()
-            del self._scene
+        return Scene(self.model, self.camera, self.data)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -14,6 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from hess.envs.floor_plan import FloorPlan
 from hess.envs.options import TaskOptions
 from hess.errors import HessError, unknown
+
+if TYPE_CHECKING:
+    from hess.envs.scene import Camera, Picture, Scene
 
 Array = NDArray[np.float64]
 Point = tuple[float, float]
@@ -25,7 +29,7 @@ RESET_VELOCITY_NOISE = 0.1  # standard deviation
 DIVERGED = 1e6  # metres; no robot gets there while the physics is sound
 
 
-class GoalTask(gymnasium.Env[Observation, NDArray[Any]]):
+class GoalTask(gymnasium.Env[Any, NDArray[Any]]):
     """A goal-reaching task in the Gymnasium goal-env convention."""
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}
@@ -115,6 +119,40 @@ class GoalTask(gymnasium.Env[Observation, NDArray[Any]]):
         }
         return observation, reward, success and self._terminates, False, info
 
+    # -- drawing ------------------------------------------------------------------------------
+
+    camera: Camera
+    """Where pictures are taken from; replace it before the first picture."""
+
+    @abstractmethod
+    def _new_scene(self) -> Scene:
+        """Open a renderer."""
+
+    def _pose(self, scene: Scene) -> None:
+        """Put the robot into the picture, where the picture has a state of its own."""
+
+    @cached_property
+    def _scene(self) -> Scene:
+        return self._new_scene()
+
+    def _goal_mark(self) -> tuple[float, float, float]:
+        return self._goal_x, self._goal_y, 0.0
+
+    def render(self) -> Picture | None:
+        """A picture of this moment, with `render_mode="rgb_array"`."""
+        if self.render_mode is None:
+            return None
+        if not self._ready:
+            raise HessError("render() was called before reset(); reset the environment first")
+        self._pose(self._scene)
+        return self._scene.draw(self._goal_mark())
+
+    def close(self) -> None:
+        """Free the renderer."""
+        if "_scene" in self.__dict__:
+            self._scene.close()
+            del self._scene
+
     # -- the goal-env convention, on one goal or a batch of them --------------------------------
 
     def _distance(self, achieved_goal: ArrayLike, desired_goal: ArrayLike) -> Array:
@@ -130,7 +168,7 @@ class GoalTask(gymnasium.Env[Observation, NDArray[Any]]):
         """The reward of being at a goal; goals [2] -> float, [..., 2] -> [...]."""
         distance = self._distance(achieved_goal, desired_goal)
         offset = self._sparse_offset
-        reward = -distance if offset is None else (distance <= self._radius) + offset
+        reward = np.asarray(-distance if offset is None else (distance <= self._radius) + offset)
         return reward if distance.ndim else float(reward)
 
     def compute_terminated(
@@ -150,7 +188,7 @@ class GoalTask(gymnasium.Env[Observation, NDArray[Any]]):
 
     # -- checks -------------------------------------------------------------------------------
 
-    def _checked_action(self, action: Any) -> NDArray[Any]:
+    def _checked_action(self, action: NDArray[Any]) -> NDArray[Any]:
         """The action as a finite array of the right shape; costs half a microsecond."""
         if not self._ready:
             raise HessError("step() was called before reset(); reset the environment first")
@@ -163,7 +201,7 @@ class GoalTask(gymnasium.Env[Observation, NDArray[Any]]):
         # On a handful of numbers a Python sum is quicker than NumPy's isfinite.
         if not math.isfinite(sum(action.tolist())):
             raise HessError(f"the action {action.tolist()} is not finite")
-        return action  # type: ignore[no-any-return]
+        return action
 
     @staticmethod
     def _as_array(value: Any) -> Array:

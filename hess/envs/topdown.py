@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,6 +50,6 @@ class TopDownView:
         return view
 
 
-def _overlap(distance: NDArray[np.float64]) -> NDArray[np.float64]:
+def _overlap(distance: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
     """Overlap of two unit intervals whose centres are this far apart."""
     return np.maximum(1.0 - np.abs(distance), 0.0)
