@@ -234,6 +234,47 @@ def test_envs_without_images(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Images" not in capsys.readouterr().out
 
 
+# --- hess render ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["PointMaze"], "nothing to draw: give --out FILE.png, --video FILE.mp4, or both"),
+        (["pointmase", "--out", "x.png"], "unknown task 'pointmase'; did you mean 'PointMaze'?"),
+        (["PointMaze", "--out", "x.gif"], "cannot write 'x.gif': the name must end in .png"),
+        (["no_module_of_this_name:X-v0", "--out", "x.png"], "no_module_of_this_name"),
+    ],
+)
+def test_render_refuses_in_a_sentence(
+    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert expected in error_of(capsys, "render", *arguments)
+
+
+@pytest.mark.usefixtures("rendering")
+def test_render_draws_picture_and_video(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture, video = tmp_path / "maze.png", tmp_path / "random.mp4"
+    files = ["--out", str(picture), "--video", str(video)]
+    assert main(["render", "PointMaze", *files, "--steps", "3"]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert b"ftyp" in video.read_bytes()[:16]
+    assert capsys.readouterr().out == f"picture  {picture}\nvideo    {video}\n"
+
+
+def test_a_module_beside_the_user_is_found(tmp_path: Path) -> None:
+    (tmp_path / "my_module.py").write_text("raise ImportError('my_module was found')")
+    done = subprocess.run(
+        [Path(sys.executable).with_name("hess"), "render", "my_module:Mine-v0", "--out", "x.png"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "my_module was found" in done.stderr
+    assert done.returncode == 2
+
+
 # --- hess doctor ------------------------------------------------------------------------------
 
 

@@ -42,6 +42,7 @@ class Command:
 
 COMMANDS = (
     Command("envs", "Tasks", "hess.cli.envs:Envs"),
+    Command("render", "Tasks", "hess.cli.render:Render"),
     Command("methods", "Training", "hess.cli.methods:Methods"),
     Command("train", "Training", "hess.cli.train:Train"),
     Command("evaluate", "Training", "hess.cli.evaluate:Evaluate"),
@@ -54,6 +55,8 @@ BAD_INPUT = 2
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code."""
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # module:Env-v0 also finds a module beside the user
     try:
         code = _dispatch(list(sys.argv[1:] if argv is None else argv))
         sys.stdout.flush()

@@ -1,0 +1,51 @@
+"""`hess render`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from hess import runtime
+
+
+@dataclass(frozen=True)
+class Render:
+    """Draw a task: a picture of its start, a video of random actions."""
+
+    task: tyro.conf.Positional[str]
+    """A name from `hess envs`, a Gymnasium id, or module:Env-v0."""
+    out: Path | None = None
+    """Where the picture goes: a .png or .jpg file."""
+    video: Path | None = None
+    """Where the video goes: an .mp4 file."""
+    steps: int | None = None
+    """Length of the video in steps; one whole episode by default."""
+    seed: int = 0
+    """Seed of start and actions."""
+
+    def run(self) -> int:
+        """Draw what was asked for."""
+        from hess.errors import HessError
+
+        if self.out is None and self.video is None:
+            raise HessError("nothing to draw: give --out FILE.png, --video FILE.mp4, or both")
+        runtime.configure()
+        import gymnasium
+
+        try:
+            self._draw()
+        except gymnasium.error.Error as error:  # a user's environment that cannot draw
+            raise HessError(f"cannot draw {self.task!r}: {error}") from error
+        return 0
+
+    def _draw(self) -> None:
+        from hess.envs.rendering import render_picture, render_video
+
+        if self.out is not None:
+            render_picture(self.task, self.out, self.seed)
+            print(f"picture  {self.out}")
+        if self.video is not None:
+            render_video(self.task, self.video, self.seed, self.steps)
+            print(f"video    {self.video}")
