@@ -215,7 +215,6 @@ def make(task: str, **kwargs: Any) -> gymnasium.Env[Any, Any]:
     except (ImportError, gymnasium.error.DependencyNotInstalled) as error:
         raise HessError(f"cannot load the task {task!r}: {error}") from error
     except gymnasium.error.UnregisteredEnv as error:
-        plain = task.removeprefix("hess/").removesuffix("-v0")
-        raise unknown("task", plain, TASKS) from error
+        raise unknown("task", task, TASKS) from error
     except (gymnasium.error.Error, TypeError, ValueError) as error:
         raise HessError(f"cannot build the task {task!r}: {error}") from error
