@@ -234,6 +234,29 @@ def test_envs_without_images(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Images" not in capsys.readouterr().out
 
 
+# --- hess check-env ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", ["PointMaze", "hess/PointMaze-v0"])
+def test_check_env_passes_our_tasks(task: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check-env", task]) == 0
+    *findings, empty, verdict = capsys.readouterr().out.splitlines()
+    assert all(finding.startswith("ok    ") for finding in findings)
+    assert (empty, verdict) == ("", f"HESS can train on {task}.")
+
+
+def test_check_env_names_what_does_not_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check-env", "CartPole-v1"]) == 2
+    output = capsys.readouterr().out
+    assert "bad   action bounds " in output
+    assert "bad   success signal " in output
+    assert output.endswith("HESS cannot train on CartPole-v1.\n")
+
+
+def test_check_env_of_an_unknown_id_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "did you mean 'AntMaze'?" in error_of(capsys, "check-env", "hess/AntMase-v0")
+
+
 # --- hess render ------------------------------------------------------------------------------
 
 

@@ -42,6 +42,7 @@ class Command:
 
 COMMANDS = (
     Command("envs", "Tasks", "hess.cli.envs:Envs"),
+    Command("check-env", "Tasks", "hess.cli.check_env:CheckEnv"),
     Command("render", "Tasks", "hess.cli.render:Render"),
     Command("methods", "Training", "hess.cli.methods:Methods"),
     Command("train", "Training", "hess.cli.train:Train"),
