@@ -32,11 +32,12 @@ INSTEAD = {
     "make format": "make --directory {root} --dry-run format",
     "make lock": "make --directory {root} --dry-run lock",
     "make help": "make --directory {root} help",
+    "hess train PointMaze --seed 1": "hess train PointMaze --seed 1 --steps 1000",
     "pip install .": "{python} -m pip install --dry-run --no-deps --no-build-isolation {root}",
     "pre-commit install": "test -f {root}/.pre-commit-config.yaml",
 }
 # text in a Python example -> text that is run instead
-PYTHON_INSTEAD: dict[str, str] = {}
+PYTHON_INSTEAD = {"steps=150_000": "steps=1_000"}
 
 
 @dataclass(frozen=True)
