@@ -47,6 +47,7 @@ COMMANDS = (
     Command("methods", "Training", "hess.cli.methods:Methods"),
     Command("train", "Training", "hess.cli.train:Train"),
     Command("evaluate", "Training", "hess.cli.evaluate:Evaluate"),
+    Command("results", "Training", "hess.cli.results:Results"),
     Command("doctor", "Machine", "hess.cli.doctor:Doctor"),
 )
 
