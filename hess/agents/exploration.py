@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from hess.config import ExplorationConfig
 
 Floats = NDArray[np.floating[Any]]
+SPREAD_METRICS = ("exploration/novelty_spread", "exploration/potential_spread")
 
 
 class Selection(NamedTuple):
@@ -25,6 +26,11 @@ class CandidatePool(NamedTuple):
     embeddings: Floats  # [P, d]
     novelty: Floats  # [P]
     potential: Floats  # [P]
+
+    def spread(self, potential_weight: float) -> dict[str, float]:
+        """How much each term of Eq. 6 varies; one that is far larger decides alone."""
+        spreads = (float(self.novelty.std()), float(potential_weight * self.potential.std()))
+        return dict(zip(SPREAD_METRICS, spreads, strict=True))
 
 
 def exploration_probability(config: ExplorationConfig, progress: float, success: float) -> float:

@@ -19,7 +19,7 @@ from jaxtyping import Array, PRNGKeyArray
 from hess.agents import transitions
 from hess.agents.agent import Arrays, Floats, Policy, Progress
 from hess.agents.diagnostics import segment_diagnostics
-from hess.agents.exploration import CandidatePool, exploration_probability
+from hess.agents.exploration import SPREAD_METRICS, CandidatePool, exploration_probability
 from hess.agents.hierarchy import HierarchyPolicy, RandomPolicy
 from hess.agents.measures import GridMeasures
 from hess.agents.networks import HostActor, HostMLP
@@ -76,6 +76,7 @@ class Hess:
         self.successes = 0
         self.recent_successes: deque[bool] = deque(maxlen=config.exploration.success_window)
         self.probability = 0.0  # p of the newest policy
+        self._spread: dict[str, float] = {}  # of the measures over the newest pool
         self._updates_owed = np.zeros(2)  # low, high: fractions of an update carried over
         self._probe_states = np.zeros((_PROBE_STATES, shape.observation_dim), np.float32)
         self._learn_low = jax.jit(self._low_updates, donate_argnums=0)
@@ -126,6 +127,7 @@ class Hess:
             self._refresh_novelty()
         metrics["exploration/visited_cells"] = float(len(self.measures.counts))
         metrics["exploration/probability"] = self.probability
+        metrics |= self._spread
         metrics["train/recent_success"] = self.recent_success()
         return metrics
 
@@ -267,9 +269,11 @@ class Hess:
             self.config.exploration.pool,
         )
         embeddings = np.asarray(recalled.embeddings)
-        return CandidatePool(
+        pool = CandidatePool(
             embeddings, self.measures.novelty(embeddings), self.measures.potential(embeddings)
         )
+        self._spread = pool.spread(self.config.exploration.potential_weight)
+        return pool
 
     def embed(self, observations: Floats) -> Floats:
         """φ of observations. [n, obs] -> [n, d]."""
@@ -296,6 +300,7 @@ class Hess:
             "recent_successes": np.asarray(self.recent_successes, np.bool_),
             "updates_owed": self._updates_owed.copy(),
             "probability": np.asarray(self.probability),
+            "spread": np.array(list(self._spread.values())),
             "probe_states": self._probe_states,
         }
         measures = {f"measures.{name}": array for name, array in self.measures.state().items()}
@@ -310,6 +315,7 @@ class Hess:
         self.recent_successes.extend(bool(flag) for flag in arrays["recent_successes"])
         self._updates_owed = arrays["updates_owed"].copy()
         self.probability = float(arrays["probability"])
+        self._spread = dict(zip(SPREAD_METRICS, arrays["spread"].tolist(), strict=False))
         self._probe_states = arrays["probe_states"]
         prefix = "measures."
         self.measures.restore(

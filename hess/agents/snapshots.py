@@ -1,56 +1,123 @@
-"""A small picture of what the agent knows at one moment, for figures and the viewer."""
+"""A small picture of what the agent knows at one moment, for figures and the viewer.
+
+Everything in it is expressed in φ as it is at that moment. Subgoals were set under φ as it was
+then, so they are carried over: with the change of φ at the visited state nearest to them.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
+from numpy.typing import NDArray
 
 from hess.agents.agent import Arrays
 from hess.agents.cells import cell_centres
 from hess.agents.measures import GridMeasures
 from hess.agents.networks import MLP
 from hess.agents.recall import recall_latest, recall_states
-from hess.replay import Episode, Replay
+from hess.agents.trees import flatten
+from hess.replay import Episode, Replay, segment_counts
+
+Floats = NDArray[np.floating[Any]]
 
 _STATES = 2_000
+_NEIGHBOURS = 20_000  # visited states among which the nearest to a subgoal is looked for
 _EPISODES = 10
-_STRIDE = 5  # every fifth step of a trajectory is kept
+_RECENT = 30  # episodes that were collected under the φ that set the newest subgoals
+_POINTS = 100  # kept of a trajectory
+_OBSERVED_EPISODES = 5
+_OBSERVED_BYTES = 30_000  # for observations of states, and for those of trajectories
 
 
 def take_snapshot(
     network: MLP, replay: Replay, measures: GridMeasures, key: PRNGKeyArray
 ) -> Arrays:
-    """φ and x, y of sampled states, the measures per cell, latest trajectories and subgoals."""
-    recalled = recall_states(network, replay, key, _STATES)
+    """φ, states with their x, y, the measures per cell, latest trajectories and subgoals."""
+    recalled = recall_states(network, replay, key, _NEIGHBOURS)
+    positions, embeddings = np.asarray(recalled.positions), np.asarray(recalled.embeddings)
+    observed = _affordable(recalled.observations.shape[-1], _STATES)
     centres = cell_centres(
         measures.counts.keys, network.biases[-1].shape[0], measures.config.cell_size
     )
-    snapshot = {
-        "states.positions": np.asarray(recalled.positions),
-        "states.embeddings": np.asarray(recalled.embeddings),
-        "states.steps": np.asarray(recalled.steps),
-        "cells.centres": centres.astype(np.float32),
-        "cells.counts": measures.counts.values.astype(np.float32),
-        "cells.novelty": measures.novelty(centres).astype(np.float32),
-        "cells.potential": measures.potential(centres).astype(np.float32),
+    snapshot: Arrays = {
+        "states.positions": positions[:_STATES],
+        "states.embeddings": embeddings[:_STATES],
+        "states.steps": np.asarray(recalled.steps)[:_STATES].astype(np.uint16),
+        "states.observations": np.asarray(recalled.observations[:observed]),
     }
-    return snapshot | _latest(recall_latest(replay, _EPISODES))
+    recent = recall_latest(replay, _RECENT)
+    snapshot |= _trajectories(network, recent[-_EPISODES:])
+    snapshot |= _subgoals(network, recent, positions, embeddings)
+    return _compact(snapshot) | _cells(measures, centres) | flatten(network, "representation")
 
 
-def _latest(episodes: list[Episode]) -> Arrays:
-    """Trajectories and subgoals of the newest episodes, stacked. Unused tails are cut by length."""
-
-    def stack(field: str, stride: int = 1) -> Any:
-        return np.stack([getattr(episode, field)[::stride] for episode in episodes])
-
+def _compact(arrays: Arrays) -> Arrays:
+    """Numbers with 11 bits: finer than a pixel of any figure."""
+    limit = np.finfo(np.float16).max
     return {
-        "latest.positions": stack("positions", _STRIDE),
-        "latest.embeddings": stack("embeddings", _STRIDE),
-        "latest.lengths": np.array([int(episode.length) for episode in episodes]),
-        "latest.successes": np.array([bool(episode.successes.any()) for episode in episodes]),
-        "latest.subgoals": stack("subgoals"),
-        "latest.selected": stack("selected"),
-        "latest.active": stack("active"),
+        name: np.clip(array, -limit, limit).astype(np.float16) if array.dtype.kind == "f" else array
+        for name, array in arrays.items()
     }
+
+
+def _cells(measures: GridMeasures, centres: Floats) -> Arrays:
+    arrays = {
+        "cells.centres": centres,
+        "cells.counts": measures.counts.values,
+        "cells.novelty": measures.novelty(centres),
+        "cells.potential": measures.potential(centres),
+    }
+    return {name: array.astype(np.float32) for name, array in arrays.items()}
+
+
+def _affordable(size: int, most: int) -> int:
+    """How many observations of that size may be kept, 2 bytes a number."""
+    return min(most, _OBSERVED_BYTES // (size * 2))
+
+
+def _trajectories(network: MLP, episodes: list[Episode]) -> Arrays:
+    """Thinned trajectories, oldest first; entries after an episode's end have to be ignored."""
+    states, size = episodes[0].observations.shape
+    segments = len(episodes[0].subgoals)
+    lengths = np.array([int(each.length) for each in episodes], np.int32)
+    stride = -(-states // _POINTS)
+    observations = np.stack([episode.observations[::stride] for episode in episodes])
+    observed = observations[-_OBSERVED_EPISODES:]
+    points = max(_affordable(size, observed.shape[0] * observed.shape[1]) // len(observed), 1)
+    thinning = -(-observed.shape[1] // points)
+    return {
+        "latest.positions": np.stack([each.positions[::stride] for each in episodes]),
+        "latest.embeddings": np.asarray(network(jnp.asarray(observations))),
+        "latest.lengths": lengths,
+        "latest.segments": segment_counts(lengths, len(episodes[0].actions) // segments),
+        "latest.stride": np.array(stride, np.int32),
+        "latest.successes": np.array([bool(each.successes.any()) for each in episodes]),
+        "latest.active": np.stack([each.active for each in episodes]),
+        "latest.observations": observed[:, ::thinning],
+        "latest.observations_stride": np.array(stride * thinning, np.int32),
+    }
+
+
+def _subgoals(network: MLP, recent: list[Episode], positions: Floats, embeddings: Floats) -> Arrays:
+    """Subgoals of the newest episodes in φ as it is now, and the nearest visited x, y."""
+    then = np.concatenate([each.embeddings[: int(each.length) + 1] for each in recent])
+    observations = np.concatenate([each.observations[: int(each.length) + 1] for each in recent])
+    now = np.asarray(network(jnp.asarray(observations)))
+    arrays: Arrays = {}
+    for name in ("subgoals", "selected"):
+        chosen = np.stack([getattr(each, name) for each in recent[-_EPISODES:]])
+        near = nearest(then, chosen)
+        carried = chosen + (now - then)[near]
+        arrays[f"latest.{name}"] = carried
+        arrays[f"latest.{name}_positions"] = positions[nearest(embeddings, carried)]
+    return arrays
+
+
+def nearest(points: Floats, queries: Floats) -> NDArray[np.intp]:
+    """Index of the point nearest to each query. [n, d], [..., d] -> [...]."""
+    flat = queries.reshape(-1, queries.shape[-1])
+    rows = [np.argmin(((points - query) ** 2).sum(-1)) for query in flat]
+    return np.array(rows, np.intp).reshape(queries.shape[:-1])
