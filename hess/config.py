@@ -122,6 +122,10 @@ class ExplorationConfig:
     """Share of training after which a linear p is 0."""
     candidates: int = 1_000
     """M: visited states compared in one selection."""
+    units: Literal["fixed", "span"] = "span"
+    """r_g, d_e and cell size as given, or times the explored span of φ over `reference_span`."""
+    reference_span: float = 30.0
+    """The extent of φ over all visited states for which r_g, d_e and cell size are meant."""
     pool: int = 20_000
     """States drawn from the replay once per episode, from which candidates in reach are taken."""
     extension: float = 5.0

@@ -69,6 +69,12 @@ class CellTable:
         """Whether the cell of each key has an entry."""
         return np.isin(keys, self.keys)
 
+    def rebinned(self, dim: int, old_size: float, new_size: float) -> CellTable:
+        """The same sums in cells of another size: each goes where its old cell's centre lies."""
+        table = CellTable()
+        table.add(cell_keys(cell_centres(self.keys, dim, old_size), new_size), self.values)
+        return table
+
     def scale(self, factor: float) -> None:
         """Multiply all sums."""
         self.values = self.values * factor

@@ -62,7 +62,7 @@ def extend(selected: Floats, current: Floats, distance: float) -> Floats:
 
 
 def select_subgoal(
-    pool: CandidatePool, current: Floats, radius: float, config: ExplorationConfig
+    pool: CandidatePool, current: Floats, radius: float, unit: float, config: ExplorationConfig
 ) -> Selection | None:
     """Eq. 6 over the first M pool states within r_g of φ(s_t); None where nothing is in reach.
 
@@ -74,4 +74,18 @@ def select_subgoal(
     in_reach = in_reach[: config.candidates]
     values = scores(pool.novelty[in_reach], pool.potential[in_reach], config)
     selected = pool.embeddings[in_reach[np.argmin(values)]]
-    return Selection(selected, extend(selected, current, config.extension))
+    return Selection(selected, extend(selected, current, unit * config.extension))
+
+
+def explored_unit(config: ExplorationConfig, embeddings: Floats, before: float) -> float:
+    """The factor on r_g, d_e and cell size: how far φ's visited states extend. [n, d].
+
+    φ's scale depends on how far a robot gets in c steps while it still moves at random, which
+    says little about the task; the extent of what has been visited does. It only grows, and in
+    steps of a tenth, so that cells and actions keep their meaning between growths.
+    """
+    if config.units == "fixed":
+        return 1.0
+    low, high = np.quantile(embeddings, (0.005, 0.995), axis=0)
+    unit = float((high - low).max()) / config.reference_span
+    return unit if unit > 1.1 * before else before

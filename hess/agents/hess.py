@@ -19,7 +19,12 @@ from jaxtyping import Array, PRNGKeyArray
 from hess.agents import transitions
 from hess.agents.agent import Arrays, Floats, Policy, Progress
 from hess.agents.diagnostics import segment_diagnostics
-from hess.agents.exploration import SPREAD_METRICS, CandidatePool, exploration_probability
+from hess.agents.exploration import (
+    SPREAD_METRICS,
+    CandidatePool,
+    exploration_probability,
+    explored_unit,
+)
 from hess.agents.hierarchy import HierarchyPolicy, RandomPolicy
 from hess.agents.measures import GridMeasures
 from hess.agents.networks import HostActor, HostMLP
@@ -75,6 +80,7 @@ class Hess:
         self.episodes = 0
         self.successes = 0
         self.recent_successes: deque[bool] = deque(maxlen=config.exploration.success_window)
+        self.unit = 1.0  # factor on r_g, d_e and cell size
         self.probability = 0.0  # p of the newest policy
         self._spread: dict[str, float] = {}  # of the measures over the newest pool
         self._updates_owed = np.zeros(2)  # low, high: fractions of an update carried over
@@ -108,6 +114,7 @@ class Hess:
             low=HostActor(self.networks.low.actor),
             high=HostActor(self.networks.high.actor),
             uniform_subgoals=warming_up,
+            unit=self.unit,
             probability=probability,
             pool=self._candidate_pool() if probability > 0 else None,
         )
@@ -170,7 +177,7 @@ class Hess:
         values = {f"low/{name}": float(value) for name, value in low_metrics.items()}
         middle = time.perf_counter()
         high, high_metrics = self._learn_high(
-            self.networks.high, self.replay, self._fold("high"), high_updates
+            self.networks.high, self.replay, self._fold("high"), high_updates, self._radius()
         )
         values |= {f"high/{name}": float(value) for name, value in high_metrics.items()}
         self.networks = Networks(high, low, self.networks.representation)
@@ -192,14 +199,14 @@ class Hess:
         return self._low.learn(state, sample, key, updates)
 
     def _high_updates(
-        self, state: SACState, replay: Replay, key: PRNGKeyArray, updates: Array
+        self, state: SACState, replay: Replay, key: PRNGKeyArray, updates: Array, radius: Array
     ) -> tuple[SACState, Metrics]:
         config, interval = self.config.high, self.config.subgoal_interval
         cumulative = jnp.cumsum(segment_counts(replay.episodes.length, interval))
 
         def sample(key: PRNGKeyArray) -> Any:
             index = uniform_index(cumulative, key, config.batch_size)
-            return transitions.high_batch(replay.episodes, index, config, interval)
+            return transitions.high_batch(replay.episodes, index, config, interval, radius)
 
         return self._high.learn(state, sample, key, updates)
 
@@ -231,18 +238,34 @@ class Hess:
             report("representation", (index + 1) / len(chunks))
         state = RepresentationState(state.network, state.optimiser, state.updates + 1)
         self.networks = Networks(self.networks.high, self.networks.low, state)
-        if first:
-            self.replay = _relabel(self.replay, state.network, self.config.subgoal_radius)
-            self.replay_revision += 1
-        if first or self.config.exploration.recount:
-            self.measures.recount(recall_all_embeddings(state.network, self.replay))
+        self._measure_anew(first)
         new = self.embed(self._probe_states)
         values = {f"representation/{name}": float(value) for name, value in metrics.items()}
         return values | {
             "representation/change": float(np.linalg.norm(new - old, axis=-1).mean()),
+            "exploration/unit": self.unit,
             "representation/span": float(np.ptp(new, axis=0).max()),
             "time/representation": time.perf_counter() - start,
         }
+
+    def _measure_anew(self, first: bool) -> None:
+        """Fit units and counts to the new φ."""
+        network = self.networks.representation.network
+        visited = recall_all_embeddings(network, self.replay)
+        config = self.config.exploration
+        unit = explored_unit(config, visited, 0.0 if first else self.unit)
+        if unit != self.unit:
+            self.unit = unit
+            self.measures.resize(unit * config.cell_size, visited.shape[-1])
+            self.measures.recount(visited)
+        elif first or config.recount:
+            self.measures.recount(visited)
+        if first:
+            self.replay = _relabel(self.replay, network, self._radius())
+            self.replay_revision += 1
+
+    def _radius(self) -> float:
+        return self.unit * self.config.subgoal_radius
 
     def _novelty_is_due(self, new_episodes: int) -> bool:
         interval, before = self.config.exploration.novelty_interval, self.episodes - new_episodes
@@ -299,6 +322,7 @@ class Hess:
             "successes": np.asarray(self.successes),
             "recent_successes": np.asarray(self.recent_successes, np.bool_),
             "updates_owed": self._updates_owed.copy(),
+            "unit": np.asarray(self.unit),
             "probability": np.asarray(self.probability),
             "spread": np.array(list(self._spread.values())),
             "probe_states": self._probe_states,
@@ -314,6 +338,7 @@ class Hess:
         self.successes = int(arrays["successes"])
         self.recent_successes.extend(bool(flag) for flag in arrays["recent_successes"])
         self._updates_owed = arrays["updates_owed"].copy()
+        self.unit = float(arrays["unit"])
         self.probability = float(arrays["probability"])
         self._spread = dict(zip(SPREAD_METRICS, arrays["spread"].tolist(), strict=False))
         self._probe_states = arrays["probe_states"]

@@ -23,6 +23,7 @@ class HierarchyPolicy(NamedTuple):
     low: HostActor
     high: HostActor
     uniform_subgoals: bool  # the high-level policy is replaced by uniform draws
+    unit: float  # factor on r_g and d_e
     probability: float  # p: how often a subgoal is selected actively
     pool: CandidatePool | None  # None when p is 0
 
@@ -69,20 +70,21 @@ class HierarchyRollout:
         """With probability p by active exploration, otherwise by the high-level policy."""
         policy, episode, rng = self._policy, self._episode, self._rng
         config = policy.config
+        radius = policy.unit * config.subgoal_radius
         state_and_goal = np.concatenate([self._state, episode.goals[step]])
         selection = None
         if rng is not None and policy.pool is not None and rng.random() < policy.probability:
             selection = select_subgoal(
-                policy.pool, self._embedding, config.subgoal_radius, config.exploration
+                policy.pool, self._embedding, radius, policy.unit, config.exploration
             )
         if selection is not None:
             subgoal = selection.imagined
-            offset = (subgoal - self._embedding) / config.subgoal_radius
+            offset = (subgoal - self._embedding) / radius
             high_action = np.clip(offset, -1.0, 1.0).astype(np.float32)
         else:
             high_action = self._high_action(state_and_goal)
             offset = high_action if config.high.subgoal_shape == "box" else into_ball(high_action)
-            subgoal = self._embedding + config.subgoal_radius * offset
+            subgoal = self._embedding + radius * offset
         self._subgoal[:] = subgoal
         episode.subgoals[segment] = subgoal
         episode.selected[segment] = subgoal if selection is None else selection.selected

@@ -47,6 +47,7 @@ class GridMeasures:
         self.potential_weights = CellTable()
         self.potential_sums = CellTable()
         self.transitions = 0
+        self.cell_size = config.cell_size
 
     def visit(self, embeddings: Floats) -> None:
         """n: count states with φ as it is at the time of the visit. [n, d]."""
@@ -56,6 +57,13 @@ class GridMeasures:
         """Forget the mixture of old and new spaces: count all stored states under φ now."""
         self.counts = CellTable()
         self.visit(embeddings)
+
+    def resize(self, cell_size: float, dim: int) -> None:
+        """Move potentials into cells of another size; counts have to be taken anew."""
+        for name in ("potential_weights", "potential_sums"):
+            table: CellTable = getattr(self, name)
+            setattr(self, name, table.rebinned(dim, self.cell_size, cell_size))
+        self.cell_size = cell_size
 
     def age(self) -> None:
         """One episode has passed: older potentials weigh less."""
@@ -107,7 +115,10 @@ class GridMeasures:
     def state(self) -> dict[str, Floats]:
         """All arrays that a checkpoint must hold."""
         tables = {name: table for name, table in vars(self).items() if isinstance(table, CellTable)}
-        arrays: dict[str, Any] = {"transitions": np.asarray(self.transitions)}
+        arrays: dict[str, Any] = {
+            "transitions": np.asarray(self.transitions),
+            "cell_size": np.asarray(self.cell_size),
+        }
         for name, table in tables.items():
             arrays[f"{name}.keys"], arrays[f"{name}.values"] = table.keys, table.values
         return arrays
@@ -115,12 +126,13 @@ class GridMeasures:
     def restore(self, arrays: dict[str, Any]) -> None:
         """Take over what `state` gave."""
         self.transitions = int(arrays["transitions"])
+        self.cell_size = float(arrays["cell_size"])
         for name, table in list(vars(self).items()):
             if isinstance(table, CellTable):
                 setattr(self, name, CellTable(arrays[f"{name}.keys"], arrays[f"{name}.values"]))
 
     def _keys(self, embeddings: Floats) -> NDArray[np.int64]:
-        return cell_keys(embeddings, self.config.cell_size)
+        return cell_keys(embeddings, self.cell_size)
 
 
 def discounted_sums(counts: Floats, discount: float) -> Floats:

@@ -39,9 +39,7 @@ def take_snapshot(
     recalled = recall_states(network, replay, key, _NEIGHBOURS)
     positions, embeddings = np.asarray(recalled.positions), np.asarray(recalled.embeddings)
     observed = _affordable(recalled.observations.shape[-1], _STATES)
-    centres = cell_centres(
-        measures.counts.keys, network.biases[-1].shape[0], measures.config.cell_size
-    )
+    centres = cell_centres(measures.counts.keys, network.biases[-1].shape[0], measures.cell_size)
     snapshot: Arrays = {
         "states.positions": positions[:_STATES],
         "states.embeddings": embeddings[:_STATES],

@@ -60,10 +60,16 @@ def high_input(observations: Array, goals: Array) -> Array:
     return jnp.concatenate([observations, goals], -1)
 
 
-def high_batch(episodes: Episode, index: Index, config: HighConfig, interval: int) -> Batch:
-    """High-level transitions: from the start of a segment to its end, c steps or fewer later."""
+def high_batch(
+    episodes: Episode, index: Index, config: HighConfig, interval: int, radius: Array
+) -> Batch:
+    """High-level transitions: from the start of a segment to its end, c steps or fewer later.
+
+    The action is the subgoal relative to φ(s), in units of r_g as it is now.
+    """
     slot, segment = index
     start = segment * interval
+    offsets = episodes.subgoals[slot, segment] - episodes.embeddings[slot, start]
     length = episodes.length[slot]
     end = jnp.minimum(start + interval, length)
     steps = start[:, None] + jnp.arange(interval)
@@ -76,7 +82,7 @@ def high_batch(episodes: Episode, index: Index, config: HighConfig, interval: in
         terminated = terminated | solved
     return Batch(
         observations=high_input(episodes.observations[slot, start], episodes.goals[slot, start]),
-        actions=episodes.high_actions[slot, segment],
+        actions=jnp.clip(offsets / radius, -1.0, 1.0),
         rewards=rewards,
         next_observations=high_input(episodes.observations[slot, end], episodes.goals[slot, end]),
         terminated=terminated.astype(jnp.float32),
