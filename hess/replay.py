@@ -43,6 +43,7 @@ class Episode(NamedTuple):
     active: Any  # [S] chosen by active exploration
     length: Any  # [] steps taken
     terminated: Any  # [] ended by the task, not by the horizon
+    embedded: Any  # [] collected with a φ; False: embeddings and subgoals are still to be filled in
 
 
 def empty_episode(shape: EpisodeShape) -> Episode:
@@ -67,6 +68,7 @@ def empty_episode(shape: EpisodeShape) -> Episode:
         active=np.zeros(segments, np.bool_),
         length=np.zeros((), np.int32),
         terminated=np.zeros((), np.bool_),
+        embedded=np.zeros((), np.bool_),
     )
 
 

@@ -65,6 +65,7 @@ class HierarchyRollout:
         """Embed the last state."""
         last = self._policy.representation(self._episode.observations[length])
         self._episode.embeddings[length] = last
+        self._episode.embedded[...] = True
 
     def _set_subgoal(self, segment: int, step: int) -> None:
         """With probability p by active exploration, otherwise by the high-level policy."""
@@ -130,7 +131,7 @@ class RandomPolicy(NamedTuple):
 
 
 class RandomRollout:
-    """Acts at random; embeddings and subgoals are filled in by the first φ update."""
+    """Acts at random; the agent fills in embeddings and subgoals once it has a φ."""
 
     def __init__(self, config: Config, episode: Episode, rng: np.random.Generator):
         self._episode, self._rng = episode, rng

@@ -103,11 +103,12 @@ class HostMLP:
     def __init__(self, network: MLP):
         if network.layer_norm:
             raise ValueError("networks with layer normalisation do not act on the host")
+        # Copies: the learner reuses the memory of donated buffers while a policy still acts.
         self._hidden = [
-            (np.asarray(weight), np.asarray(bias))
+            (np.array(weight), np.array(bias))
             for weight, bias in zip(network.weights[:-1], network.biases[:-1], strict=True)
         ]
-        self._output = (np.asarray(network.weights[-1]), np.asarray(network.biases[-1]))
+        self._output = (np.array(network.weights[-1]), np.array(network.biases[-1]))
 
     def __call__(self, inputs: Floats) -> Floats:
         """Apply the network. [in] -> [out]."""

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, PRNGKeyArray
 
+from hess.agents.agent import Progress
 from hess.agents.networks import MLP
 from hess.config import RepresentationConfig
 from hess.replay import Index, Replay, uniform_index
@@ -129,8 +130,8 @@ class Representation:
         self.observation_dim = observation_dim
         self.interval = interval
         self.optimiser = optax.adam(config.learning_rate)
-        self.rank = jax.jit(self._rank)
-        self.chunk = jax.jit(self._chunk, donate_argnums=0)
+        self._rank = jax.jit(self.rank)
+        self._chunk = jax.jit(self.chunk)
 
     def init(self, key: PRNGKeyArray) -> RepresentationState:
         """A random φ that has had no update."""
@@ -138,19 +139,29 @@ class Representation:
         network = MLP(sizes, key)
         return RepresentationState(network, self.optimiser.init(network), jnp.zeros((), jnp.int32))
 
-    def chunks(self) -> list[int]:
-        """Minibatches of each compiled call of an update; priorities are renewed between them."""
-        whole, rest = divmod(self.config.minibatches, self.config.refresh)
-        return [self.config.refresh] * whole + ([rest] if rest else [])
+    def update(
+        self, state: RepresentationState, replay: Replay, key: PRNGKeyArray, report: Progress
+    ) -> tuple[RepresentationState, dict[str, float]]:
+        """m minibatches, in a few compiled calls between which priorities are renewed."""
+        anchors = self._rank(state, replay)
+        done, metrics = 0, {}
+        while done < self.config.minibatches:
+            minibatches = min(self.config.refresh, self.config.minibatches - done)
+            chunk_key = jax.random.fold_in(key, done)
+            state, metrics = self._chunk(state, replay, anchors, chunk_key, minibatches)
+            done += minibatches
+            report("representation", done / self.config.minibatches)
+        state = RepresentationState(state.network, state.optimiser, state.updates + 1)
+        return state, {f"representation/{name}": float(value) for name, value in metrics.items()}
 
-    def _rank(self, state: RepresentationState, replay: Replay) -> Anchors:
+    def rank(self, state: RepresentationState, replay: Replay) -> Anchors:
         """φ_old and λ(s) of everything stored; no term in the very first update."""
         embeddings = embed_replay(state.network, replay)
         losses, valid = self._losses(embeddings, replay)
         weights = stability_weights(losses, valid, self.config)
         return Anchors(embeddings, jnp.where(state.updates > 0, weights, 0.0))
 
-    def _chunk(
+    def chunk(
         self,
         state: RepresentationState,
         replay: Replay,

@@ -1,0 +1,135 @@
+"""The exploring side of the agent: what it has counted, how far it has come, where to go next."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+from jaxtyping import PRNGKeyArray
+
+from hess.agents.agent import Arrays
+from hess.agents.exploration import (
+    SPREAD_METRICS,
+    CandidatePool,
+    exploration_probability,
+    explored_unit,
+)
+from hess.agents.measures import GridMeasures
+from hess.agents.networks import MLP
+from hess.agents.recall import recall_all_embeddings, recall_boundaries, recall_states
+from hess.config import Config
+from hess.replay import Episode, Replay
+
+
+class Explorer:
+    """Measures (§3.2) and candidates for active selection (§3.3), kept up to date by the agent."""
+
+    def __init__(self, config: Config):
+        self.config = config
+        self.measures = GridMeasures(config.exploration, config.high.discount)
+        self.successes = 0
+        self.recent_successes: deque[bool] = deque(maxlen=config.exploration.success_window)
+        self.unit = 1.0  # factor on r_g, d_e and cell size
+        self.probability = 0.0  # p of the newest policy
+        self._spread: dict[str, float] = {}  # of the measures over the newest pool
+
+    @property
+    def radius(self) -> float:
+        """r_g in φ's units."""
+        return self.unit * self.config.subgoal_radius
+
+    def recent_success(self) -> float:
+        """Success over the last training episodes."""
+        return float(np.mean(self.recent_successes)) if self.recent_successes else 0.0
+
+    def set_probability(self, progress: float) -> float:
+        """p for the next policy, at this share of training."""
+        self.probability = exploration_probability(
+            self.config.exploration, progress, self.recent_success()
+        )
+        return self.probability
+
+    def record(self, episode: Episode) -> None:
+        """Note success; of an embedded episode also visits and what came of its subgoals."""
+        solved = bool(episode.successes.any())
+        self.successes += solved
+        self.recent_successes.append(solved)
+        if episode.embedded:
+            self.measures.visit(episode.embeddings[: int(episode.length)])
+            self.measures.age()
+            self._record_attempts(episode)
+
+    def _record_attempts(self, episode: Episode) -> None:
+        """U, Eq. 5: the distance that remains to g_e at the end of each active segment."""
+        chosen = np.flatnonzero(episode.active)
+        ends = np.minimum((chosen + 1) * self.config.subgoal_interval, int(episode.length))
+        remaining = np.linalg.norm(episode.embeddings[ends] - episode.subgoals[chosen], axis=-1)
+        self.measures.attempt(episode.selected[chosen], remaining)
+
+    def fit_to_representation(self, network: MLP, replay: Replay, first: bool) -> None:
+        """Units and counts after φ has changed."""
+        visited = recall_all_embeddings(network, replay)
+        config = self.config.exploration
+        unit = explored_unit(config, visited, 0.0 if first else self.unit)
+        if unit != self.unit:
+            self.unit = unit
+            self.measures.resize(unit * config.cell_size, visited.shape[-1])
+            self.measures.recount(visited)
+        elif first or config.recount:
+            self.measures.recount(visited)
+
+    def refresh_novelty(self, network: MLP, high_actor: MLP, replay: Replay) -> None:
+        """N of all stored rollouts under φ and counts as they are now."""
+        boundaries = recall_boundaries(network, high_actor, replay, self.config.subgoal_interval)
+        self.measures.refresh(boundaries, int(replay.episodes.length.sum()))
+
+    def candidates(self, network: MLP, replay: Replay, key: PRNGKeyArray) -> CandidatePool:
+        """Visited states with their measures, from which those within r_g are taken."""
+        recalled = recall_states(network, replay, key, self.config.exploration.pool)
+        embeddings = np.asarray(recalled.embeddings)
+        pool = CandidatePool(
+            embeddings, self.measures.novelty(embeddings), self.measures.potential(embeddings)
+        )
+        self._spread = pool.spread(self.config.exploration.potential_weight)
+        return pool
+
+    def metrics(self) -> dict[str, float]:
+        """For every round."""
+        return {
+            "train/recent_success": self.recent_success(),
+            "exploration/probability": self.probability,
+            "exploration/unit": self.unit,
+            "exploration/visited_cells": float(len(self.measures.counts)),
+            **self._spread,
+        }
+
+    def state(self) -> Arrays:
+        """All arrays that a checkpoint must hold."""
+        host = {
+            "successes": np.asarray(self.successes),
+            "recent_successes": np.asarray(self.recent_successes, np.bool_),
+            "unit": np.asarray(self.unit),
+            "probability": np.asarray(self.probability),
+            "spread": np.array(list(self._spread.values())),
+        }
+        measures = self.measures.state()
+        return host | {f"measures.{name}": array for name, array in measures.items()}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take over what `state` gave."""
+        self.successes = int(arrays["successes"])
+        self.recent_successes.extend(bool(flag) for flag in arrays["recent_successes"])
+        self.unit = float(arrays["unit"])
+        self.probability = float(arrays["probability"])
+        # Before the first pool there is no spread.
+        self._spread = dict(zip(SPREAD_METRICS, arrays["spread"].tolist(), strict=False))
+        self.measures.restore(select(arrays, "measures."))
+
+
+def select(arrays: Arrays, prefix: str) -> Arrays:
+    """The arrays whose names begin with the prefix, without it."""
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
