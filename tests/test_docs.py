@@ -138,6 +138,13 @@ def test_every_relative_link_leads_somewhere(page: Path) -> None:
             assert anchor in anchors(linked), f"{page.name}: {target} has no such heading"
 
 
+def test_the_index_has_every_page() -> None:
+    index = (ROOT / "docs" / "README.md").read_text()
+    pages = [page.relative_to(ROOT / "docs") for page in (ROOT / "docs").rglob("*.md")]
+    missing = [str(page) for page in pages if page.name != "README.md" and f"({page})" not in index]
+    assert not missing, f"not in docs/README.md: {missing}"
+
+
 def anchors(page: Path) -> set[str]:
     headings = re.findall(r"^#+ (.*)$", page.read_text(), flags=re.MULTILINE)
     return {
