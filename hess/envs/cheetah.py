@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hess.envs.floor_plan import FloorPlan
 from hess.envs.models import WALL_COLOUR, add_goal, add_scenery
 from hess.envs.physics import mujoco
+from hess.envs.plan import FloorPlan
 from hess.envs.scene import Camera
 from hess.envs.simulated import SimulatedTask
 from hess.envs.task import Array, Info, Point

@@ -1,49 +1,26 @@
-"""The plane that a task's goals live in, for figures and for the coverage diagnostic."""
+"""Another way to `FloorPlan`, which lives in plan.py.
+
+Importing a submodule puts it into its package under its own name, here over the function
+`hess.envs.floor_plan`; so this module can be called like that function.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import sys
+from types import ModuleType
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import hess.envs
+from hess.envs.plan import FloorPlan
 
-from hess.envs.layouts import Layout, Rectangle
+__all__ = ["FloorPlan"]
+
+_function = hess.envs.floor_plan
 
 
-@dataclass(frozen=True)
-class FloorPlan:
-    """Walls, start and goal of a task in the plane of its goals."""
+class _CallableModule(ModuleType):
+    def __call__(self, task: Any) -> FloorPlan | None:
+        return _function(task)
 
-    walls: NDArray[np.float64]
-    """Solid rectangles [n, 4]: xmin, ymin, xmax, ymax."""
-    start: tuple[float, float]
-    goal: tuple[float, float]
-    bounds: Rectangle
-    """What a figure should show and coverage should count: the map without its outer walls."""
-    block: Rectangle | None = None
-    """The movable block where it stands at reset."""
-    axes: tuple[str, str] = field(default=("x", "y"))
 
-    @classmethod
-    def of_layout(cls, layout: Layout) -> FloorPlan:
-        half = layout.cell / 2
-        block = layout.block
-        return cls(
-            walls=np.array(layout.walls),
-            start=layout.start,
-            goal=layout.goal,
-            bounds=layout.interior,
-            block=(block[0] - half, block[1] - half, block[0] + half, block[1] + half)
-            if block
-            else None,
-        )
-
-    def is_free(self, points: ArrayLike) -> NDArray[np.bool_]:
-        """Whether points lie inside the bounds and in no wall; points [..., 2] -> [...]."""
-        positions = np.asarray(points, np.float64)
-        x, y = positions[..., 0, None], positions[..., 1, None]
-        xmin, ymin, xmax, ymax = self.walls.T
-        in_wall = ((x > xmin) & (x < xmax) & (y > ymin) & (y < ymax)).any(axis=-1)
-        left, low, right, high = self.bounds
-        x, y = x[..., 0], y[..., 0]
-        return np.asarray((x >= left) & (x <= right) & (y >= low) & (y <= high) & ~in_wall)
+sys.modules[__name__].__class__ = _CallableModule

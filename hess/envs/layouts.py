@@ -11,6 +11,8 @@ from functools import cached_property
 
 from hess.errors import HessError
 
+POINT_STRIDE = 1.0  # metres per step at full action
+
 WALL, FREE, START, GOAL, BLOCK = "#.SGB"
 
 U_MAZE = """
@@ -67,6 +69,16 @@ class Layout:
         if layout.goal_cell not in layout.reachable:
             raise HessError(f"no free path leads from start to goal in the map:\n{layout}")
         return layout
+
+    def check_point(self) -> None:
+        """Whether the point robot, which moves up to 1 m per step and cannot push, fits the map."""
+        if self.block is not None:
+            raise HessError("the point cannot push: use the ant on a map with a block 'B'")
+        if self.cell <= POINT_STRIDE:
+            raise HessError(
+                f"cells of {self.cell:g} m are too small for the point, which moves "
+                f"{POINT_STRIDE:g} m per step"
+            )
 
     def __str__(self) -> str:
         return "\n".join(self.rows)

@@ -29,7 +29,7 @@ FLOOR_LIGHT, FLOOR_DARK = (0.90, 0.89, 0.86), (0.83, 0.82, 0.79)
 WALL_COLOUR = (0.44, 0.53, 0.66, 1.0)
 BLOCK_COLOUR = (0.82, 0.30, 0.26, 1.0)
 GOAL_COLOUR = (0.10, 0.62, 0.36)
-PICTURE_LIMIT = 1920  # largest side of a picture, in pixels
+PICTURE_LIMIT = 1280  # largest side of a picture, in pixels
 
 
 def maze_model(layout: Layout, robot: str) -> mujoco.MjModel:
@@ -135,7 +135,7 @@ def add_scenery(spec: mujoco.MjSpec, middle: tuple[float, float, float], extent:
     spec.stat.center, spec.stat.extent = middle, extent
     spec.visual.global_.offwidth = spec.visual.global_.offheight = PICTURE_LIMIT
     spec.visual.map.shadowclip = 2.0
-    spec.visual.quality.shadowsize = 4096
+    spec.visual.quality.shadowsize = 2048
     spec.visual.headlight.ambient = (0.35, 0.35, 0.35)
     spec.visual.headlight.diffuse = (0.30, 0.30, 0.30)
     spec.visual.headlight.specular = (0.0, 0.0, 0.0)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.envs.floor_plan import FloorPlan
-from hess.envs.layouts import U_MAZE, WALL, Layout
+from hess.envs.layouts import POINT_STRIDE, U_MAZE, WALL, Layout
 from hess.envs.maze import random_free_point
+from hess.envs.plan import FloorPlan
 from hess.envs.scene import maze_camera
 from hess.envs.task import (
     RESET_POSITION_NOISE,
@@ -22,12 +22,10 @@ from hess.envs.task import (
     Point,
 )
 from hess.envs.topdown import SIZE, TopDownView
-from hess.errors import HessError
 
 if TYPE_CHECKING:
     from hess.envs.scene import Scene
 
-FORWARD = 1.0  # metres per step at full action
 ROTATION = 0.25  # radians per step at full action
 OBSERVATION_SIZE = 7  # x, y, cos, sin, vx, vy, turning rate; the angle itself grows without bound
 CLEARANCE = 0.5  # random starts and goals keep this far from a cell's edge
@@ -40,12 +38,7 @@ class PointMaze(GoalTask):
         self, *, layout: str = U_MAZE, cell: float = 4.0, images: bool = False, **options: Any
     ) -> None:
         self.layout = Layout.parse(layout, cell)
-        if self.layout.block is not None:
-            raise HessError("the point cannot push: use the ant on a map with a block 'B'")
-        if self.layout.cell <= FORWARD:
-            raise HessError(
-                f"cells of {cell} m are too small for the point, which moves {FORWARD} m per step"
-            )
+        self.layout.check_point()
         self._view = TopDownView(self.layout) if images else None
         super().__init__(
             floor_plan=FloorPlan.of_layout(self.layout),
@@ -64,7 +57,7 @@ class PointMaze(GoalTask):
         forward, turn = self._checked_action(action).tolist()
         self._turn = ROTATION * min(max(turn, -1.0), 1.0)
         self._heading += self._turn
-        forward = FORWARD * min(max(forward, -1.0), 1.0)
+        forward = POINT_STRIDE * min(max(forward, -1.0), 1.0)
         x = self._x + forward * math.cos(self._heading)
         y = self._y + forward * math.sin(self._heading)
         if self._in_wall(x, y):

@@ -58,6 +58,8 @@ def maze_task(
     if robot not in ROBOTS:
         raise unknown("robot", robot, ROBOTS)
     parsed = Layout.parse(layout, cell)
+    if robot == "point":
+        parsed.check_point()
     entry_point, observation = ROBOTS[robot]
     kwargs: dict[str, Any] = {"layout": str(parsed), "cell": parsed.cell}
     if images:

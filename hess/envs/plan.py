@@ -1,0 +1,49 @@
+"""The plane that a task's goals live in, for figures and for the coverage diagnostic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hess.envs.layouts import Layout, Rectangle
+
+
+@dataclass(frozen=True)
+class FloorPlan:
+    """Walls, start and goal of a task in the plane of its goals."""
+
+    walls: NDArray[np.float64]
+    """Solid rectangles [n, 4]: xmin, ymin, xmax, ymax."""
+    start: tuple[float, float]
+    goal: tuple[float, float]
+    bounds: Rectangle
+    """What a figure should show and coverage should count: the map without its outer walls."""
+    block: Rectangle | None = None
+    """The movable block where it stands at reset."""
+    axes: tuple[str, str] = field(default=("x", "y"))
+
+    @classmethod
+    def of_layout(cls, layout: Layout) -> FloorPlan:
+        half = layout.cell / 2
+        block = layout.block
+        return cls(
+            walls=np.array(layout.walls),
+            start=layout.start,
+            goal=layout.goal,
+            bounds=layout.interior,
+            block=(block[0] - half, block[1] - half, block[0] + half, block[1] + half)
+            if block
+            else None,
+        )
+
+    def is_free(self, points: ArrayLike) -> NDArray[np.bool_]:
+        """Whether points lie inside the bounds and in no wall; points [..., 2] -> [...]."""
+        positions = np.asarray(points, np.float64)
+        x, y = positions[..., 0, None], positions[..., 1, None]
+        xmin, ymin, xmax, ymax = self.walls.T
+        in_wall = ((x > xmin) & (x < xmax) & (y > ymin) & (y < ymax)).any(axis=-1)
+        left, low, right, high = self.bounds
+        x, y = x[..., 0], y[..., 0]
+        return np.asarray((x >= left) & (x <= right) & (y >= low) & (y <= high) & ~in_wall)

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from hess.envs import TASKS
+from hess.envs.check import can_train, check_env
+from hess.errors import HessError
+
+
+class PlainTask(gymnasium.Env[Any, Any]):
+    """A user's environment: a row of numbers and a success signal; options break it."""
+
+    def __init__(self, fault: str = "") -> None:
+        self.fault = fault
+        shape = (2, 2) if fault == "shape" else (3,)
+        self.observation_space = spaces.Box(-1, 1, shape, np.float64)
+        bound = np.inf if fault == "unbounded" else 2.0
+        self.action_space = spaces.Box(-bound, bound, (1,), np.float32)
+        if fault == "discrete":
+            self.action_space = spaces.Discrete(3)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        if self.fault == "unseeded":
+            self.np_random = np.random.default_rng()
+        return self._values(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        if self.fault == "crash":
+            raise RuntimeError("the arm fell off")
+        success: Any = 0.5 if self.fault == "half" else np.bool_(False)
+        info = {} if self.fault == "silent" else {"is_success": success}
+        return self._values(), math.nan if self.fault == "reward" else 0.0, False, False, info
+
+    def _values(self) -> Any:
+        shape = (4,) if self.fault == "liar" else self.observation_space.shape
+        values = self.np_random.uniform(-1, 1, shape)
+        return values * np.nan if self.fault == "nan" else values
+
+
+class GoalTask(PlainTask):
+    """A user's goal environment."""
+
+    def __init__(self, fault: str = "") -> None:
+        super().__init__(fault)
+        box = spaces.Box(-1, 1, (3,), np.float64)
+        keys = ["observation", "achieved_goal", "desired_goal"]
+        if fault == "no goal":
+            keys.pop()
+        self.observation_space = spaces.Dict(dict.fromkeys(keys, box))
+        if fault == "goal shapes":
+            self.observation_space["desired_goal"] = spaces.Box(-1, 1, (2,), np.float64)
+
+    def _values(self) -> Any:
+        return {key: np.zeros(box.shape) for key, box in self.observation_space.items()}  # type: ignore[attr-defined]
+
+    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
+        if self.fault == "single only":
+            return 0.0
+        return np.zeros(np.shape(achieved_goal)[:-1]) + (self.fault == "other reward")
+
+
+def plain(**kwargs: Any) -> PlainTask:
+    return PlainTask(**kwargs)
+
+
+def goal(**kwargs: Any) -> GoalTask:
+    return GoalTask(**kwargs)
+
+
+@pytest.fixture(autouse=True)
+def users_envs() -> Iterator[None]:
+    gymnasium.register("users/Plain-v0", plain, max_episode_steps=30)
+    gymnasium.register("users/Endless-v0", plain)
+    gymnasium.register("users/Goal-v0", goal, max_episode_steps=30)
+    yield
+    for name in ("Plain", "Endless", "Goal"):
+        del gymnasium.registry[f"users/{name}-v0"]
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_our_tasks_pass(name: str) -> None:
+    checks = check_env(name)
+    assert [check.name for check in checks if not check.ok] == []
+    assert can_train(checks)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("task", ["users/Plain-v0", "users/Goal-v0"])
+def test_a_users_env_passes(task: str) -> None:
+    assert [check.sentence for check in check_env(task) if not check.ok] == []
+
+
+def test_an_env_can_be_named_with_its_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "users_tasks.py").write_text(
+        "from hess.envs import register_maze\n"
+        "register_maze('FromAModule', '####\\n#SG#\\n####', robot='point')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert can_train(check_env("users_tasks:hess/FromAModule-v0"))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("task", "fault", "name", "sentence"),
+    [
+        ("users/Plain-v0", "shape", "observation", "one flat row of numbers"),
+        ("users/Plain-v0", "discrete", "action bounds", "the action is a Discrete"),
+        ("users/Plain-v0", "unbounded", "action bounds", "no finite bounds"),
+        ("users/Endless-v0", "", "horizon", "give max_episode_steps"),
+        ("users/Plain-v0", "nan", "reset and step", "NaN or infinity"),
+        ("users/Plain-v0", "reward", "reset and step", "gave the reward nan"),
+        ("users/Plain-v0", "liar", "reset and step", "declared is (3,)"),
+        ("users/Plain-v0", "crash", "reset and step", "RuntimeError: the arm fell off"),
+        ("users/Plain-v0", "silent", "success signal", 'no "is_success"'),
+        ("users/Plain-v0", "half", "success signal", "not True or False"),
+        ("users/Goal-v0", "no goal", "observation", "lacks desired_goal"),
+        ("users/Goal-v0", "goal shapes", "observation", "differ in shape"),
+    ],
+)
+def test_what_hess_could_not_train_on_is_named(
+    task: str, fault: str, name: str, sentence: str
+) -> None:
+    checks = check_env(task, disable_env_checker=True, **({"fault": fault} if fault else {}))
+    assert not can_train(checks)
+    failed = {check.name: check.sentence for check in checks if not check.ok}
+    assert sentence in failed[name]
+    assert "\n" not in failed[name]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("task", "fault", "name", "sentence"),
+    [
+        ("users/Plain-v0", "unseeded", "seeding", "differ"),
+        ("users/Goal-v0", "single only", "compute_reward", "on a batch of 4 goals"),
+        ("users/Goal-v0", "other reward", "compute_reward", "does not give the rewards"),
+    ],
+)
+def test_what_hess_can_live_with_is_named(task: str, fault: str, name: str, sentence: str) -> None:
+    checks = check_env(task, fault=fault)
+    assert can_train(checks)
+    assert [sentence in check.sentence for check in checks if not check.ok] == [True]
+
+
+def test_an_unknown_env_is_an_error() -> None:
+    with pytest.raises(HessError, match="did you mean 'AntMaze'"):
+        check_env("AntMace")

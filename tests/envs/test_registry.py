@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import gymnasium
+import pytest
+
+import hess.envs
+from hess.envs import TASKS, make, register_maze
+from hess.errors import HessError
+
+LOOP = """
+######
+#S..G#
+#.##.#
+#....#
+######
+"""
+
+
+def test_all_tasks_of_the_specification_are_there() -> None:
+    mazes = {"PointMaze", "AntMaze", "AntPush", "AntFourRooms"}
+    expected = mazes | {f"{name}Images" for name in mazes} | {"CheetahHurdle", "CheetahAscending"}
+    assert expected <= set(TASKS)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_table_agrees_with_the_environment(name: str, build: Any) -> None:
+    task, env = TASKS[name], build(name)
+    assert env.spec.id == task.id == f"hess/{name}-v0"
+    assert env.spec.max_episode_steps == task.horizon
+    assert env.observation_space["observation"].shape == (task.observation,)
+    assert env.unwrapped.floor_plan.start == pytest.approx(task.start)
+    assert env.unwrapped.floor_plan.goal == pytest.approx(task.goal, abs=0.01)
+    assert env.unwrapped.floor_plan.is_free(env.unwrapped.floor_plan.goal)
+
+
+def test_importing_the_table_loads_nothing_heavy() -> None:
+    program = (
+        "import sys, hess.envs; print({'numpy', 'gymnasium', 'mujoco', 'jax'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == "set()", done.stderr
+
+
+@pytest.mark.parametrize("task", ["PointMaze", "hess/PointMaze-v0", "hess.envs:hess/PointMaze-v0"])
+def test_a_task_has_several_names(task: str, build: Any) -> None:
+    assert build(task).spec.id == "hess/PointMaze-v0"
+
+
+def test_any_gymnasium_id_can_be_made(build: Any) -> None:
+    assert build("Pendulum-v1").spec.id == "Pendulum-v1"
+
+
+@pytest.mark.parametrize(
+    ("task", "hint"),
+    [
+        ("antmaze", "unknown task 'antmaze'; did you mean 'AntMaze'?"),
+        ("hess/AntPusch-v0", "did you mean 'AntPush'?"),
+        ("AntMaze-v0", "did you mean 'AntMaze'?"),
+        ("hess/AntMaze-v7", "AntMaze"),
+        ("nowhere:Env-v0", "cannot load the task 'nowhere:Env-v0'"),
+        ("not an id!", "unknown task|cannot build"),
+        ("", "unknown task|cannot build"),
+    ],
+)
+def test_an_unknown_task_is_named(task: str, hint: str) -> None:
+    with pytest.raises(HessError, match=hint.replace("?", r"\?")):
+        make(task)
+
+
+@pytest.mark.parametrize("name", ["PointMaze", "AntMaze", "CheetahHurdle"])
+@pytest.mark.parametrize(
+    ("keywords", "sentence"),
+    [
+        ({"sucess_radius": 1.0}, "did you mean 'success_radius'"),
+        ({"success_radius": -1.0}, "success_radius must be positive"),
+        ({"success_radius": "far"}, "success_radius must be a number"),
+        ({"reward": "shaped"}, "unknown reward 'shaped'.* rewards: dense, negative, sparse"),
+        ({"random_goal": 1}, "random_goal must be True or False, not 1"),
+    ],
+)
+def test_a_bad_keyword_is_named(name: str, keywords: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(HessError, match=sentence):
+        make(name, **keywords)
+    with pytest.raises(HessError, match=sentence):
+        gymnasium.make(f"hess/{name}-v0", **keywords)
+
+
+def test_a_bad_keyword_of_a_users_env_is_named() -> None:
+    with pytest.raises(HessError, match=r"cannot build the task 'Pendulum-v1'.*colour"):
+        make("Pendulum-v1", colour="red")
+
+
+@pytest.mark.parametrize("robot", ["point", "ant"])
+@pytest.mark.parametrize("images", [False, True])
+def test_a_text_map_becomes_a_task(robot: str, images: bool, build: Any) -> None:
+    task = register_maze(f"Loop{robot}", LOOP, robot, horizon=7, images=images)
+    assert task == f"hess/Loop{robot}{'Images' if images else ''}-v0"
+    env = build(task)
+    env.reset(seed=0)
+    for step in range(7):
+        _, _, _, truncated, _ = env.step(env.action_space.sample())
+        assert truncated == (step == 6)
+    assert register_maze(f"Loop{robot}", LOOP, robot, horizon=7, images=images) == task
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"robot": "snake"}, "unknown robot 'snake'; robots: ant, point"),
+        ({"name": "my maze"}, "name must be letters and digits"),
+        ({"name": "AntMaze"}, "exists already"),
+        ({"horizon": 0}, "horizon must be a positive number"),
+        ({"layout": "####\n#S.#\n####"}, "the map has no goal"),
+        ({"cell": -2.0}, "cell size must be a positive number"),
+        ({"robot": "point", "cell": 0.5}, "too small for the point"),
+        ({"robot": "point", "layout": "#####\n#SBG#\n#####"}, "the point cannot push"),
+    ],
+)
+def test_a_bad_maze_is_named(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(HessError, match=sentence):
+        register_maze(**({"name": "Bad", "layout": LOOP} | changes))
+    assert "Bad" not in TASKS
+
+
+def test_the_floor_plan_function_survives_its_namesake_module() -> None:
+    program = (
+        "import hess.envs; from hess.envs.floor_plan import FloorPlan;"
+        "print(isinstance(hess.envs.floor_plan('PointMaze'), FloorPlan))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == "True", done.stderr
+
+
+def test_floor_plan_of_a_task_and_of_an_env(build: Any) -> None:
+    plan = hess.envs.floor_plan("AntMaze")
+    assert plan is not None
+    assert plan.bounds == (-2.0, -2.0, 10.0, 10.0)
+    env = build("AntMaze")
+    assert hess.envs.floor_plan(env) is env.unwrapped.floor_plan
+    assert hess.envs.floor_plan("Pendulum-v1") is None

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import imageio.v3 as iio
+import imageio_ffmpeg
+import numpy as np
+import pytest
+
+from hess.envs import TASKS
+from hess.envs.gallery import render_gallery
+from hess.envs.models import BLOCK_COLOUR, GOAL_COLOUR
+from hess.envs.rendering import render_picture, render_video
+from hess.errors import HessError
+
+ROBOT_COLOUR = (0.95, 0.72, 0.25)
+CHEETAH_COLOUR = (0.8, 0.6, 0.4)
+
+
+def pixels_like(picture: Any, colour: tuple[float, ...]) -> int:
+    """How many pixels have this hue, in light or in shadow."""
+    pixels = picture.reshape(-1, 3) / 255.0
+    target = np.array(colour[:3])
+    norms = np.linalg.norm(pixels, axis=1) * np.linalg.norm(target) + 1e-9
+    saturated = np.ptp(pixels, axis=1) > 0.15
+    return int(((pixels @ target / norms > 0.985) & saturated).sum())
+
+
+@pytest.mark.usefixtures("drawing")
+@pytest.mark.parametrize("name", [name for name, task in TASKS.items() if not task.images])
+def test_robot_goal_and_block_can_be_seen(name: str, build: Any) -> None:
+    env = build(name, render_mode="rgb_array")
+    env.reset(seed=0)
+    picture = env.render()
+    assert picture.dtype == np.uint8
+    assert pixels_like(picture, GOAL_COLOUR) > 200
+    robot = CHEETAH_COLOUR if name.startswith("Cheetah") else ROBOT_COLOUR
+    assert pixels_like(picture, robot) > 200
+    assert (pixels_like(picture, BLOCK_COLOUR) > 2000) == name.startswith("AntPush")
+
+
+@pytest.mark.usefixtures("drawing")
+def test_pictures_do_not_change_the_episode(build: Any) -> None:
+    for name in ("AntPush", "CheetahHurdle", "PointMaze"):
+        watched, plain = build(name, render_mode="rgb_array"), build(name)
+        watched.unwrapped.camera = replace(watched.unwrapped.camera, height=64, width=64)
+        watched.reset(seed=0)
+        plain.reset(seed=0)
+        for action in np.random.default_rng(0).uniform(-1, 1, (3, *plain.action_space.shape)):
+            watched.render()
+            one, two = watched.step(action)[0], plain.step(action)[0]
+            assert one["observation"].tobytes() == two["observation"].tobytes()
+
+
+@pytest.mark.usefixtures("drawing")
+def test_the_goal_mark_follows_the_goal(build: Any) -> None:
+    env = build("AntMaze", render_mode="rgb_array")
+    pictures = []
+    for goal in ((0.0, 8.0), (8.0, 8.0)):
+        env.reset(seed=0, options={"goal": goal})
+        pictures.append(env.render())
+    assert (pictures[0] != pictures[1]).any()
+
+
+def test_drawing_needs_a_reset_and_a_mode(build: Any) -> None:
+    assert build("PointMaze").render() is None
+    env = build("PointMaze", render_mode="rgb_array")
+    with pytest.raises(HessError, match=r"before reset\(\)"):
+        env.render()
+
+
+@pytest.mark.usefixtures("drawing")
+def test_a_picture_file(tmp_path: Path) -> None:
+    render_picture("PointMaze", tmp_path / "deep" / "maze.png")
+    assert iio.imread(tmp_path / "deep" / "maze.png").shape == (960, 960, 3)
+
+
+@pytest.mark.usefixtures("drawing")
+def test_a_video_file(tmp_path: Path) -> None:
+    render_video("CheetahHurdle", tmp_path / "run.mp4", steps=5)
+    # imageio's own reader leaves pipes open, which counts as an error here.
+    frames, _ = imageio_ffmpeg.count_frames_and_secs(str(tmp_path / "run.mp4"))
+    assert frames == 6
+    assert [path.name for path in tmp_path.iterdir()] == ["run.mp4"]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("drawing")
+def test_a_gallery(tmp_path: Path) -> None:
+    render_gallery(tmp_path / "tasks.png")
+    assert iio.imread(tmp_path / "tasks.png").shape[:2] == (780, 1400)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: render_picture("AntMaze", Path("maze.gif")), "must end in .png or .jpg"),
+        (lambda: render_video("AntMaze", Path("maze.png")), "must end in .mp4"),
+        (lambda: render_video("AntMaze", Path("maze.mp4"), steps=0), "at least 1 step"),
+        (lambda: render_picture("AntMace", Path("maze.png")), "did you mean 'AntMaze'"),
+    ],
+)
+def test_bad_input_is_named(call: Any, sentence: str) -> None:
+    with pytest.raises(HessError, match=sentence):
+        call()
+
+
+def test_without_a_gl_backend_only_drawing_fails() -> None:
+    program = """
+import numpy as np
+from hess.envs import make
+from hess.errors import HessError
+for name in ("PointMaze", "AntMaze"):
+    env = make(name, render_mode="rgb_array")
+    env.reset(seed=0)
+    env.step(np.zeros(env.action_space.shape))
+    try:
+        env.render()
+    except HessError as error:
+        print(error)
+    env.close()
+"""
+    environment = os.environ | {"MUJOCO_GL": "disable"}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert len(lines) == 2
+    assert all(line.startswith("cannot draw here") for line in lines)

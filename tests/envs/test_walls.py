@@ -1,0 +1,126 @@
+"""Nobody gets over or through a wall; the block moves when pushed and only then."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hess.envs.physics import mujoco
+
+ANTS = ["AntMaze", "AntPush", "AntFourRooms"]
+USUAL_SPEED = 2.0  # m/s, of a quick trained ant
+
+
+@pytest.mark.parametrize("name", ANTS)
+def test_violent_actions_stay_inside(name: str, build: Any) -> None:
+    env = build(name).unwrapped
+    generator = np.random.default_rng(0)
+    for seed in range(4):
+        env.reset(seed=seed, options={"start": env._random_start()} if seed else None)
+        for _ in range(150):
+            *_, info = env.step(generator.choice([-1.0, 1.0], 8))
+            assert env.floor_plan.is_free(info["xy"])
+
+
+@pytest.mark.parametrize("name", ANTS)
+@pytest.mark.parametrize("times", [3, 5, 8])
+def test_a_thrown_ant_stays_inside(name: str, times: int, build: Any) -> None:
+    env = build(name).unwrapped
+    generator = np.random.default_rng(times)
+    for seed in range(15):
+        env.reset(seed=seed)
+        env.reset(seed=seed, options={"start": env._random_start()})
+        angle = generator.uniform(0, 2 * np.pi)
+        speed = times * USUAL_SPEED
+        env.data.qvel[:2] = speed * np.cos(angle), speed * np.sin(angle)
+        env.data.qvel[3:6] = speed * generator.standard_normal(3)
+        for _ in range(12):
+            *_, info = env.step(generator.choice([-1.0, 1.0], 8))
+            assert env.floor_plan.is_free(info["xy"])
+        assert not env.data.warning.number.any()
+
+
+def test_a_racing_point_stays_inside(build: Any) -> None:
+    env = build("PointMaze").unwrapped
+    generator = np.random.default_rng(0)
+    env.reset(seed=0)
+    positions = []
+    for _ in range(20_000):
+        *_, info = env.step(np.array([generator.choice([-9.0, 9.0]), generator.normal()]))
+        positions.append(info["xy"])
+    assert env.floor_plan.is_free(positions).all()
+    assert np.ptp(positions, axis=0).min() > 10  # and it has been everywhere
+
+
+def test_a_thrown_cheetah_goes_over_the_hurdle_never_through(build: Any) -> None:
+    env = build("CheetahHurdle").unwrapped
+    model, data = env.model, env.data
+    limbs = np.flatnonzero(model.geom_bodyid > 0)
+    generator = np.random.default_rng(0)
+    crossed = False
+    for seed in range(12):
+        env.reset(seed=seed)
+        data.qvel[0] = 12.0
+        before = data.geom_xpos[limbs].copy()
+        for step in range(150):
+            if step % env.substeps == 0:
+                data.ctrl[:] = generator.choice([-1.0, 1.0], 6)
+            mujoco.mj_step(model, data)
+            mujoco.mj_kinematics(model, data)
+            after = data.geom_xpos[limbs].copy()
+            passes = (before[:, 0] < 1.0) & (after[:, 0] >= 1.0)
+            low = np.maximum(before[:, 2], after[:, 2]) < 0.30
+            assert not (passes & low).any()
+            crossed |= bool(passes.any())
+            before = after
+    assert crossed
+
+
+def test_the_untouched_block_stands_still(build: Any) -> None:
+    env = build("AntPush").unwrapped
+    env.reset(seed=0)
+    generator = np.random.default_rng(0)
+    for _ in range(500):
+        # The ant moves about in its own corner, held back from the block.
+        env.data.xfrc_applied[1, :2] = 8.0 * (np.array([-4.0, -0.5]) - env.data.qpos[:2])
+        *_, info = env.step(0.2 * generator.uniform(-1, 1, 8))
+        assert info["block"] == (0.0, 4.0)
+
+
+def test_an_ant_pushes_the_block(build: Any) -> None:
+    env = build("AntPush").unwrapped
+    env.reset(seed=0, options={"start": (-3.5, 4.0)})
+    for _ in range(60):
+        env.data.xfrc_applied[1, 0] = 8.0  # less than the ant weighs
+        *_, info = env.step(np.zeros(8))
+    assert info["block"][0] > 2.0
+    stopped = info["block"]
+    env.data.xfrc_applied[:] = 0.0
+    env.data.qpos[:2] = -4.0, 0.0
+    env.data.qvel[:] = 0.0
+    for _ in range(50):
+        *_, info = env.step(np.zeros(8))
+    assert np.allclose(info["block"], stopped, atol=0.05)  # it does not drift on
+
+
+@pytest.mark.parametrize("force", [3.0, 8.0, 40.0])
+@pytest.mark.parametrize(("axis", "sign", "far"), [(0, 1, 4.0), (0, -1, -4.0), (1, 1, 8.0)])
+def test_the_block_never_goes_through_a_wall(
+    force: float, axis: int, sign: int, far: float, build: Any
+) -> None:
+    env = build("AntPush").unwrapped
+    env.reset(seed=0)
+    for _ in range(80):
+        env.data.qpos[:2], env.data.qvel[:2] = (0.0, -0.5), 0.0  # out of the way
+        env.data.qfrc_applied[14 + axis] = sign * force
+        *_, info = env.step(np.zeros(8))
+    assert sign * (info["block"][axis] - far) < 0.5  # contacts of so light a body are soft
+    env.data.qfrc_applied[:] = 0.0
+    for _ in range(10):
+        env.data.qpos[:2], env.data.qvel[:2] = (0.0, -0.5), 0.0
+        *_, info = env.step(np.zeros(8))
+    place = list(info["block"])
+    assert place[axis] == pytest.approx(far, abs=0.03)
+    assert place[1 - axis] == pytest.approx((0.0, 4.0)[1 - axis], abs=0.03)
