@@ -60,8 +60,12 @@ class LowConfig(LevelConfig):
 class HighConfig(LevelConfig):
     """The high level: sets subgoals."""
 
-    reward_scale: float = 0.1
+    reward_scale: float = 1.0
     """Factor on the summed reward of a segment."""
+    learning_rate: float = 3e-4
+    """Adam step size of actor, critics and temperature."""
+    discount: float = 0.9
+    """γ per subgoal; near 1, with about ten subgoals per episode, haste would not pay."""
     initial_temperature: float = 0.05
     """Entropy temperature at the start; at 1 the entropy bonus drowns a sparse reward for long."""
     updates_per_decision: float = 5.0
@@ -71,7 +75,7 @@ class HighConfig(LevelConfig):
     warmup: Literal["policy", "uniform"] = "uniform"
     """Who sets the non-active subgoals before the first success: the policy, or uniform draws."""
     stop_at_success: bool = True
-    """A segment in which the goal was reached is not bootstrapped: the task is solved."""
+    """The task is solved when the goal is reached: later rewards do not count, nor a bootstrap."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,8 @@ class ExplorationConfig:
     """Ñ - αU as written, or both scaled to [0, 1] over the candidates first."""
     novelty: Literal["cumulative", "immediate", "importance"] = "cumulative"
     """N with age discount, the plain visit count n, or N with importance weights."""
+    count_discount: float = 0.99
+    """γ of the cumulative counts, per segment."""
     cell_size: float = 3.0
     """Edge of a grid cell, in units of φ."""
     age_discount: float = 0.995

@@ -59,6 +59,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "exploration.potential_weight": 0.03,
         "exploration.balance": "weighted",
         "exploration.novelty": "cumulative",
+        "exploration.count_discount": 0.99,
         "exploration.cell_size": 3.0,
         "exploration.age_discount": 0.995,
         "exploration.recount": False,

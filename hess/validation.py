@@ -55,7 +55,7 @@ def _validate_representation(config: Config) -> None:
 
 def _validate_exploration(config: Config) -> None:
     exploration = config.exploration
-    for name in ("probability", "anneal_fraction", "age_discount"):
+    for name in ("probability", "anneal_fraction", "age_discount", "count_discount"):
         _share(f"exploration.{name}", getattr(exploration, name))
     for name in ("candidates", "pool", "cell_size", "success_window", "novelty_interval"):
         value = getattr(exploration, name)

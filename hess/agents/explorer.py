@@ -26,7 +26,7 @@ class Explorer:
 
     def __init__(self, config: Config):
         self.config = config
-        self.measures = GridMeasures(config.exploration, config.high.discount)
+        self.measures = GridMeasures(config.exploration)
         self.successes = 0
         self.recent_successes: deque[bool] = deque(maxlen=config.exploration.success_window)
         self.unit = 1.0  # factor on r_g, d_e and cell size

@@ -39,9 +39,8 @@ class Measures(Protocol):
 class GridMeasures:
     """Counts, cumulative counts and potential per cell."""
 
-    def __init__(self, config: ExplorationConfig, discount: float):
+    def __init__(self, config: ExplorationConfig):
         self.config = config
-        self.discount = discount
         self.counts = CellTable()
         self.cumulative_counts = CellTable()
         self.potential_weights = CellTable()
@@ -84,10 +83,10 @@ class GridMeasures:
         keys = self._keys(rollouts.embeddings)
         counts = np.where(rollouts.valid, self.counts.get(keys), 0.0)
         if self.config.novelty == "importance":
-            values = importance_sums(counts, rollouts.log_ratios, self.discount)
+            values = importance_sums(counts, rollouts.log_ratios, self.config.count_discount)
             weights = np.ones_like(values)
         else:
-            values = discounted_sums(counts, self.discount)
+            values = discounted_sums(counts, self.config.count_discount)
             weights = np.broadcast_to(
                 self.config.age_discount ** rollouts.ages[:, None], values.shape
             )

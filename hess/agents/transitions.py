@@ -75,11 +75,14 @@ def high_batch(
     steps = start[:, None] + jnp.arange(interval)
     taken = steps < length[:, None]
     steps = jnp.minimum(steps, length[:, None] - 1)
-    rewards = jnp.where(taken, episodes.rewards[slot[:, None], steps], 0.0).sum(-1)
-    solved = (taken & episodes.successes[slot[:, None], steps]).any(-1)
+    counted = taken
     terminated = (end == length) & episodes.terminated[slot]
     if config.stop_at_success:
-        terminated = terminated | solved
+        solved = taken & episodes.successes[slot[:, None], steps]
+        solved_before = jnp.cumsum(solved, -1) - solved > 0
+        counted = taken & ~solved_before
+        terminated = terminated | solved.any(-1)
+    rewards = jnp.where(counted, episodes.rewards[slot[:, None], steps], 0.0).sum(-1)
     return Batch(
         observations=high_input(episodes.observations[slot, start], episodes.goals[slot, start]),
         actions=jnp.clip(offsets / radius, -1.0, 1.0),
