@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from hess.envs.registry import TASKS, TaskInfo, make, register_all, register_maze
@@ -21,3 +22,9 @@ def floor_plan(task: str | gymnasium.Env[Any, Any]) -> FloorPlan | None:
     if isinstance(task, str):
         env.close()
     return plan
+
+
+# `gymnasium.make("hess.envs:hess/AntMaze-v0")` imports this module and expects its tasks to be
+# registered then. Without Gymnasium in memory the import stays light; `make` registers later.
+if "gymnasium" in sys.modules:
+    register_all()

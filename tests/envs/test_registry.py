@@ -47,6 +47,25 @@ def test_importing_the_table_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == "set()", done.stderr
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import gymnasium; env = gymnasium.make('hess.envs:hess/PointMaze-v0')",
+        "import gymnasium, hess.envs; env = gymnasium.make('hess/PointMaze-v0')",
+        "import hess.envs; hess.envs.register_all(); import gymnasium;"
+        "env = gymnasium.make('hess/PointMaze-v0')",
+    ],
+)
+def test_plain_gymnasium_builds_a_task(program: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", f"{program}; print(env.spec.id)"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.strip() == "hess/PointMaze-v0", done.stderr
+
+
 @pytest.mark.parametrize("task", ["PointMaze", "hess/PointMaze-v0", "hess.envs:hess/PointMaze-v0"])
 def test_a_task_has_several_names(task: str, build: Any) -> None:
     assert build(task).spec.id == "hess/PointMaze-v0"

@@ -110,6 +110,19 @@ def test_bad_input_is_named(call: Any, sentence: str) -> None:
         call()
 
 
+def test_a_backend_that_cannot_be_loaded_is_named() -> None:
+    program = "from hess.envs import make; make('AntMaze')"
+    environment = os.environ | {"MUJOCO_GL": "crayons"}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert "HessError: MuJoCo cannot be loaded with MUJOCO_GL=crayons" in done.stderr
+
+
 def test_without_a_gl_backend_only_drawing_fails() -> None:
     program = """
 import numpy as np
