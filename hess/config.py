@@ -100,7 +100,7 @@ class RepresentationConfig:
     """λ₀; 0 switches the stability term off."""
     stable_fraction: float = 0.3
     """k%: share of triplets, best fitted first, whose anchors are held."""
-    priority: Literal["loss", "rank", "uniform"] = "loss"
+    priority: Literal["loss", "rank", "uniform"] = "rank"
     """Triplets are drawn ∝ L_tri, uniformly from the worse half, or uniformly from all."""
     interval: int = 100
     """I: episodes between updates."""
@@ -126,6 +126,8 @@ class ExplorationConfig:
     """Share of training after which a linear p is 0."""
     candidates: int = 1_000
     """M: visited states compared in one selection."""
+    radius: float = 8.0
+    """How far candidates may lie from φ(s_t); the paper takes r_g for this, too."""
     units: Literal["fixed", "span"] = "span"
     """r_g, d_e and cell size as given, or times the explored span of φ over `reference_span`."""
     reference_span: float = 30.0

@@ -62,13 +62,14 @@ def extend(selected: Floats, current: Floats, distance: float) -> Floats:
 
 
 def select_subgoal(
-    pool: CandidatePool, current: Floats, radius: float, unit: float, config: ExplorationConfig
+    pool: CandidatePool, current: Floats, unit: float, config: ExplorationConfig
 ) -> Selection | None:
-    """Eq. 6 over the first M pool states within r_g of φ(s_t); None where nothing is in reach.
+    """Eq. 6 over the first M pool states within reach of φ(s_t); None where there are none.
 
     The pool is a random draw from the replay, so its first M in reach are one, too.
     """
-    in_reach = np.flatnonzero(((pool.embeddings - current) ** 2).sum(-1) <= radius**2)
+    squared_distances = ((pool.embeddings - current) ** 2).sum(-1)
+    in_reach = np.flatnonzero(squared_distances <= (unit * config.radius) ** 2)
     if len(in_reach) == 0:
         return None
     in_reach = in_reach[: config.candidates]
