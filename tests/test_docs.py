@@ -33,6 +33,9 @@ INSTEAD = {
     "make lock": "make --directory {root} --dry-run lock",
     "make help": "make --directory {root} help",
     "hess train PointMaze --seed 1": "hess train PointMaze --seed 1 --steps 1000",
+    "hess train corridor:Corridor-v0 --subgoal-interval 10 --steps 5000"
+    " --representation.minibatches 500": "hess train corridor:Corridor-v0"
+    " --subgoal-interval 10 --steps 500 --representation.minibatches 10",
     "pip install .": "{python} -m pip install --dry-run --no-deps --no-build-isolation {root}",
     "pre-commit install": "test -f {root}/.pre-commit-config.yaml",
 }
@@ -106,7 +109,7 @@ def test_every_command_and_example_works(page: Path, tmp_path: Path) -> None:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=900,
             check=False,
         )
         if draws and cannot_draw:
