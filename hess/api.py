@@ -16,17 +16,21 @@ from hess.agents.agent import Agent
 from hess.agents.methods import method as find_method
 from hess.config import Config, override
 from hess.errors import HessError, unknown
-from hess.files import write_json
 from hess.presets import preset as find_preset
 from hess.replay import Episode, empty_episode
-from hess.training.checkpoint import CheckpointFolder
+from hess.training.checkpoint import CheckpointFolder, Expected
 from hess.training.collector import Collector
 from hess.training.display import Display, LiveDisplay, PlainDisplay
 from hess.training.folder import RunFolder, flat_fields, refuse_changes
+from hess.training.manifest import newest_manifest
 from hess.training.task import Task
 from hess.training.trainer import Result, Trainer
+from hess.training.trust import refuse_foreign_code, refuse_giants
+from hess.validation import validate
 
 Floats = NDArray[np.floating[Any]]
+
+_AGENT = "agent."  # prefix of the agent's arrays in a checkpoint
 
 
 class Run(NamedTuple):
@@ -75,7 +79,7 @@ def train_config(config: Config, runs: Path, name: str | None = None) -> Run:
     folder = RunFolder(run_path(config, runs, name))
     folder.lock()
     try:
-        _settle_config(config, folder)
+        _refuse_changes(config, folder)
         with _display(config) as display:
             result = Trainer(config, folder, display).run()
         return Run(folder.path, result)
@@ -89,11 +93,13 @@ def run_path(config: Config, runs: Path, name: str | None) -> Path:
     return runs / task / config.method / (name or f"seed-{config.seed}")
 
 
-def _settle_config(config: Config, folder: RunFolder) -> None:
-    if folder.config_file.exists():
+def _refuse_changes(config: Config, folder: RunFolder) -> None:
+    """The config in the newest checkpoint counts; config.json is for people and for figures."""
+    manifest = newest_manifest(folder.path)
+    if manifest is not None:
+        refuse_changes(manifest.config, config)
+    elif folder.config_file.exists():
         refuse_changes(folder.read_config(), config)
-    folder.write_config(config)
-    write_json(folder.metadata_file, {"command": sys.argv, **runtime.describe()})
 
 
 @contextmanager
@@ -163,29 +169,49 @@ class LoadedAgent:
         )
 
 
-def load(path: str | Path, warn: Callable[[str], None] = print) -> LoadedAgent:
-    """The agent of a run, as of its newest usable checkpoint."""
+def load(
+    path: str | Path, warn: Callable[[str], None] = print, *, task: str | None = None
+) -> LoadedAgent:
+    """The agent of a run, as of its newest usable checkpoint.
+
+    A run on `module:Env-v0` names a module that would be imported, and whoever wrote the run
+    folder chose it; give the same name as `task` to agree.
+    """
     runtime.configure()
-    folder = RunFolder(Path(path))
-    config = folder.read_config()
-    checkpoint = CheckpointFolder(folder.path).load(warn)
-    if checkpoint is None:
-        raise HessError(f"the run {str(path)!r} has no checkpoint yet")
-    task = Task(config.task)
-    shape = task.shape(config)
-    task.close()
-    # Nothing is stored or learned any more: a ring of one episode saves the memory of a million.
-    small: Config = override(config, {"capacity": shape.horizon})
-    agent = find_method(config.method).build(small, shape)
-    prefix = "agent."
-    agent.restore(
-        {
-            name[len(prefix) :]: array
-            for name, array in checkpoint.state.items()
-            if name.startswith(prefix)
-        }
+    manifest = newest_manifest(Path(path))
+    if manifest is None:
+        RunFolder(Path(path)).read_config()  # says so if this is no run folder at all
+        raise HessError(f"the run {str(path)!r} has no usable checkpoint yet")
+    config = manifest.config
+    refuse_foreign_code(config.task, task)
+    agent = _small_agent(config, manifest.state.size)
+    expected = Expected(
+        {f"{_AGENT}{name}": array for name, array in agent.state().items()},
+        empty_episode(agent.shape),
+        slots=1,
+        rounds=config.num_envs,
     )
-    return LoadedAgent(config, agent, checkpoint.step)
+    checkpoint = CheckpointFolder(Path(path)).load(expected, warn, episodes=False)
+    assert checkpoint is not None
+    names = [name for name in checkpoint.state if name.startswith(_AGENT)]
+    agent.restore({name.removeprefix(_AGENT): checkpoint.state[name] for name in names})
+    return LoadedAgent(config, agent, checkpoint.manifest.step)
+
+
+def _small_agent(config: Config, size: int) -> Agent:
+    """An agent for a state of `size` bytes.
+
+    Nothing is stored or learned any more: a ring of one episode saves the memory of a million.
+    """
+    refuse_giants(config, size)
+    task = Task(config.task)
+    try:
+        validate(config, task.horizon)
+        shape = task.shape(config)
+    finally:
+        task.close()
+    small: Config = override(config, {"capacity": shape.horizon})
+    return find_method(config.method).build(small, shape)
 
 
 def evaluate(path: str | Path, episodes: int = 10, seed: int = 0) -> Evaluation:

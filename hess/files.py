@@ -1,14 +1,21 @@
-"""Files that are either complete or not there."""
+"""Files that are either complete or not there, and JSON that knows whether it is whole."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import hashlib
 import json
 import os
+import stat
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from hess.errors import HessError
+
+_TEMPORARY = ".tmp"
+_JSON_LIMIT = 64 * 2**20  # bytes; ours are a thousand times smaller, a stranger's might not be
 
 
 def write_atomic(path: Path, content: bytes | str) -> None:
@@ -16,19 +23,87 @@ def write_atomic(path: Path, content: bytes | str) -> None:
     data = content.encode() if isinstance(content, str) else content
     temporary: str | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        _make_folder(path.parent)
+        descriptor, temporary = tempfile.mkstemp(
+            dir=path.parent, prefix=f".{path.name}.", suffix=_TEMPORARY
+        )
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
+        temporary = None
+        _sync_folder(path.parent)
     except OSError as error:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
-        reason = error.strerror or str(error)
-        raise HessError(f"cannot write {str(path)!r}: {reason}") from error
+        raise HessError(f"cannot write {str(path)!r}: {reason(error)}") from error
+    finally:
+        if temporary is not None:
+            # The write has failed already; what stays behind goes at the next start.
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove temporary files that a killed process left in the folder itself."""
+    for path in folder.glob(f".*{_TEMPORARY}"):
+        with contextlib.suppress(OSError):  # they are in nobody's way
+            path.unlink()
+
+
+def _make_folder(path: Path) -> None:
+    if path.is_dir():
+        return
+    _make_folder(path.parent)
+    path.mkdir(exist_ok=True)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(path: Path) -> None:
+    """A new name survives a power cut only once its folder is on disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # some network file systems have no such thing
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def read_bytes(path: Path, limit: int) -> bytes:
+    """The content of a plain file; a link, a device or a file above the limit is refused unread."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise HessError(f"cannot read {str(path)!r}: it is not a plain file")
+            if status.st_size > limit:
+                raise HessError(
+                    f"cannot read {str(path)!r}: it has {status.st_size:,} bytes, "
+                    f"{limit:,} at most make sense"
+                )
+            with os.fdopen(os.dup(descriptor), "rb") as file:
+                return file.read(limit)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise HessError(f"cannot read {str(path)!r}: {reason(error)}") from error
+
+
+def refuse_links(folder: Path) -> None:
+    """A stranger's run folder must not lead writes, or removals, to places outside of it."""
+    for parent, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = os.path.join(parent, name)
+            if os.path.islink(path):
+                raise HessError(f"{path!r} is a symbolic link; a run folder must not have any")
+
+
+def digest(content: bytes) -> str:
+    """A short fingerprint of bytes. It finds damage; it does not stop forgers."""
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -38,8 +113,37 @@ def write_json(path: Path, value: Any) -> None:
 
 def read_json(path: Path) -> Any:
     """Read a JSON file; a missing or damaged one is named in the error."""
+    content = read_bytes(path, _JSON_LIMIT)
     try:
-        return json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise HessError(f"cannot read {str(path)!r}: {reason}") from error
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise HessError(f"cannot read {str(path)!r}: {error}") from error
+
+
+def write_sealed(path: Path, value: dict[str, Any]) -> None:
+    """Write an object as JSON that carries its own digest."""
+    write_json(path, value | {"digest": _seal(value)})
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """Read what `write_sealed` wrote; a change of any value is noticed."""
+    value = read_json(path)
+    if not isinstance(value, dict) or "digest" not in value:
+        raise HessError(f"{str(path)!r} is damaged: it has no digest")
+    seal = value.pop("digest")
+    try:
+        fits = seal == _seal(value)
+    except RecursionError as error:
+        raise HessError(f"cannot read {str(path)!r}: {error}") from error
+    if not fits:
+        raise HessError(f"{str(path)!r} was damaged or edited: its digest does not fit")
+    return value
+
+
+def _seal(value: dict[str, Any]) -> str:
+    return digest(json.dumps(value, sort_keys=True).encode())
+
+
+def reason(error: OSError) -> str:
+    """What the system says, without numbers."""
+    return error.strerror or str(error)

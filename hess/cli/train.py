@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import shlex
+import shutil
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,12 +58,18 @@ class Train(Config):
         from hess.api import train_config
         from hess.training.folder import RunFolder
 
-        done = train_config(self.config(), self.runs, self.name)
+        try:
+            done = train_config(self.config(), self.runs, self.name)
+        except KeyboardInterrupt:
+            # Asked twice: Python would wait for episodes that are being played. Files are
+            # complete or not there, so nothing is lost but the steps since the last checkpoint.
+            sys.stdout.flush()
+            os._exit(_signal_code(signal.SIGINT))
         folder = RunFolder(done.path)
         if not done.result.finished:
             print(f"stopped at step {done.result.step:,}; everything is saved")
-            print(f"resume with: {' '.join(['hess', *sys.argv[1:]])}")
-            return 0
+            print(f"resume with: {shlex.join([_program(), *sys.argv[1:]])}")
+            return _signal_code(done.result.signal or signal.SIGTERM)
         draw_curve(folder)
         rate = done.result.success_rate
         print(f"finished {done.result.step:,} steps, success rate {rate:.2f}")
@@ -68,6 +78,17 @@ class Train(Config):
         print(f"metrics         {folder.metrics_file}")
         print(f"checkpoint      {folder.path / 'checkpoints'}")
         return 0
+
+
+def _signal_code(number: int) -> int:
+    """What shells and schedulers expect of a program that a signal has ended."""
+    return 128 + number
+
+
+def _program() -> str:
+    """`hess`, or the path that was typed where the PATH does not lead to this one."""
+    found, typed = shutil.which("hess"), sys.argv[0]
+    return "hess" if found and os.path.exists(typed) and os.path.samefile(found, typed) else typed
 
 
 def _value_of(flag: str, arguments: Sequence[str]) -> str | None:

@@ -5,146 +5,70 @@ so each checkpoint writes only those that are new, into a file that later checkp
 a checkpoint of a million steps costs what the last few thousand do. The format is safetensors
 and JSON: opening a stranger's run folder runs no code.
 
-    checkpoints/000050000/manifest.json   written last: what belongs to it, with digests
-    checkpoints/000050000/state.safetensors
-    replay/00000000-00000100-r1.safetensors
+    replay/00000000-00000100-<digest>.safetensors    first
+    checkpoints/000050000/state-<digest>.safetensors
+    checkpoints/000050000/manifest.json              last: with it, the checkpoint exists
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
+import contextlib
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load as load_tensors
-from safetensors.numpy import save as save_tensors
 
 from hess.agents.agent import Arrays
+from hess.config import Config
 from hess.errors import HessError
-from hess.files import write_atomic
+from hess.files import digest, read_bytes, refuse_links, remove_leftovers, write_atomic
 from hess.replay import Episode
+from hess.training.manifest import (
+    FORMAT,
+    MANIFEST,
+    EpisodeFile,
+    FormatError,
+    Manifest,
+    RecordsPosition,
+    StateFile,
+    checkpoint_folders,
+    folder_name,
+    origin,
+    read_manifest,
+    unfinished_folders,
+    write_manifest,
+)
+from hess.training.tensors import (
+    as_episodes,
+    checked_state,
+    episodes_limit,
+    pack,
+    state_limit,
+    unpack,
+)
 
-FORMAT = 1
 _KEPT = 2  # the latest and the previous
+_PENDING = "pending."
+
+
+class Expected(NamedTuple):
+    """What the checkpoints of a run look like; nothing larger is read into memory."""
+
+    state: Arrays  # of a fresh run
+    episode: Episode  # an empty one
+    slots: int  # episodes that the ring holds
+    rounds: int  # episodes that a round can have
 
 
 class Checkpoint(NamedTuple):
     """What was read back."""
 
-    step: int
+    manifest: Manifest
     state: Arrays
+    pending: list[Episode]  # collected and not learned from yet
     episodes: list[tuple[int, Episode]]  # number of the first one, stacked episodes
-    extra: dict[str, Any]
-
-
-class CheckpointFolder:
-    """The checkpoints of one run."""
-
-    def __init__(self, run: Path):
-        self._checkpoints = run / "checkpoints"
-        self._replay = run / "replay"
-
-    def save(
-        self,
-        step: int,
-        state: Arrays,
-        replay: ReplaySource,
-        extra: dict[str, Any],
-    ) -> None:
-        """Write a checkpoint; the one before the last is dropped afterwards."""
-        files = self._save_episodes(replay)
-        folder = self._checkpoints / f"{step:09d}"
-        content = _encode(state)
-        write_atomic(folder / "state.safetensors", content)
-        manifest = {
-            "format": FORMAT,
-            "step": step,
-            "state": _digest(content),
-            "replay": files,
-            "extra": extra,
-        }
-        write_atomic(folder / "manifest.json", _seal(manifest))
-        self._drop_old()
-
-    def load(self, warn: Any) -> Checkpoint | None:
-        """The newest checkpoint that is whole; None if the run has none.
-
-        A damaged one is reported through `warn` and the one before it is taken.
-        """
-        folders = self._folders()
-        if not folders:
-            return None
-        problems = []
-        for folder in reversed(folders):
-            try:
-                return self._read(folder)
-            except HessError as error:
-                problems.append(str(error))
-                warn(f"the checkpoint at step {int(folder.name)} is not usable: {error}")
-        raise HessError(f"no usable checkpoint in {str(self._checkpoints)!r}: {problems[-1]}")
-
-    def _read(self, folder: Path) -> Checkpoint:
-        manifest = _open_manifest(folder / "manifest.json")
-        state = _decode(_read_checked(folder / "state.safetensors", manifest["state"]))
-        episodes = []
-        for name, digest in manifest["replay"].items():
-            arrays = _decode(_read_checked(self._replay / _plain_name(name), digest))
-            first = int(name.partition("-")[0])
-            try:
-                episodes.append((first, Episode(**arrays)))
-            except TypeError as error:
-                raise HessError(f"{name!r} does not hold episodes: {error}") from error
-        return Checkpoint(manifest["step"], state, episodes, manifest["extra"])
-
-    def _save_episodes(self, replay: ReplaySource) -> dict[str, str]:
-        """Write the episodes that no file holds yet; all files needed, with digests."""
-        known = self._known_files(replay)
-        end = max((_range(name)[1] for name in known), default=replay.first)
-        if end < replay.last:
-            name = f"{end:08d}-{replay.last:08d}-r{replay.revision}.safetensors"
-            content = _encode(replay.read(end, replay.last)._asdict())
-            write_atomic(self._replay / name, content)
-            known[name] = _digest(content)
-        return known
-
-    def _known_files(self, replay: ReplaySource) -> dict[str, str]:
-        """Files of the last checkpoint that still belong to the ring."""
-        folders = self._folders()
-        if not folders:
-            return {}
-        try:
-            files: dict[str, str] = _open_manifest(folders[-1] / "manifest.json")["replay"]
-        except HessError:
-            return {}  # the last checkpoint is damaged: nothing of it can be relied on
-        return {
-            name: digest
-            for name, digest in files.items()
-            if name.endswith(f"-r{replay.revision}.safetensors")
-            and _range(name)[1] > replay.first
-            and _range(name)[1] <= replay.last
-            and (self._replay / name).exists()
-        }
-
-    def _drop_old(self) -> None:
-        folders = self._folders()
-        for folder in folders[:-_KEPT]:
-            shutil.rmtree(folder)
-        needed: set[str] = set()
-        for folder in folders[-_KEPT:]:
-            needed |= set(_open_manifest(folder / "manifest.json")["replay"])
-        for file in self._replay.glob("*.safetensors"):
-            if file.name not in needed:
-                file.unlink()
-
-    def _folders(self) -> list[Path]:
-        """Complete checkpoints, oldest first; one without a manifest was never finished."""
-        found = self._checkpoints.glob("[0-9]*/manifest.json")
-        return sorted((path.parent for path in found), key=lambda folder: int(folder.name))
 
 
 class ReplaySource(NamedTuple):
@@ -153,91 +77,218 @@ class ReplaySource(NamedTuple):
     first: int
     last: int
     revision: int
-    read: Any  # (start, stop) -> Episode of stacked host arrays
+    read: Callable[[int, int], Episode]  # (start, stop) -> stacked host arrays
 
 
-def _range(name: str) -> tuple[int, int]:
-    first, last, _ = name.split("-")
-    return int(first), int(last)
+class Moment(NamedTuple):
+    """All of a run, between two rounds."""
+
+    step: int
+    config: Config
+    state: Arrays
+    pending: Sequence[Episode]
+    replay: ReplaySource
+    records: RecordsPosition
 
 
-def _plain_name(name: str) -> str:
-    """A manifest must not point outside its run folder."""
-    if Path(name).name != name:
-        raise HessError(f"the manifest names a file outside the run folder: {name!r}")
-    return name
+class CheckpointFolder:
+    """The checkpoints of one run."""
 
+    def __init__(self, run: Path):
+        self._run = run
+        self._checkpoints = run / "checkpoints"
+        self._replay = run / "replay"
+        # Known to be whole, newest last. Only these are kept, and only their episode files are
+        # reused, so neither damage nor another timeline on disk can slip into a new checkpoint.
+        self._kept: dict[Path, Manifest] = {}
 
-def _encode(arrays: Arrays) -> bytes:
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    # ascontiguousarray turns a scalar into an array of one element; the shape must survive.
-    shaped = {name: array.reshape(arrays[name].shape) for name, array in contiguous.items()}
-    return save_tensors(shaped)
-
-
-def _decode(content: bytes) -> Arrays:
-    try:
-        arrays: Arrays = load_tensors(content)
-    except (SafetensorError, ValueError, KeyError, OverflowError) as error:
-        raise HessError(f"not a safetensors file: {error}") from error
-    return arrays
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
-
-
-def _read_checked(path: Path, digest: str) -> bytes:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise HessError(f"cannot read {path.name!r}: {error.strerror}") from error
-    if _digest(content) != digest:
-        raise HessError(f"{path.name!r} is damaged: its digest does not fit the manifest")
-    return content
-
-
-def _seal(manifest: dict[str, Any]) -> str:
-    """JSON that carries its own digest."""
-    body = json.dumps(manifest, sort_keys=True)
-    return json.dumps({"digest": _digest(body.encode()), "manifest": manifest}, sort_keys=True)
-
-
-def _open_manifest(path: Path) -> dict[str, Any]:
-    try:
-        sealed = json.loads(path.read_bytes())
-        manifest: dict[str, Any] = sealed["manifest"]
-        digest = sealed["digest"]
-    except OSError as error:
-        raise HessError(f"cannot read {path.name!r}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise HessError(f"{path.name!r} is damaged: {error}") from error
-    if not isinstance(manifest, dict):
-        raise HessError(f"{path.name!r} is damaged: no manifest inside")
-    if manifest.get("format") != FORMAT:
-        raise HessError(
-            f"the checkpoint has format {manifest.get('format')}, this version reads {FORMAT}"
+    def save(self, moment: Moment) -> None:
+        """Write a checkpoint; the one before the last is dropped afterwards."""
+        episodes = self._save_episodes(moment.replay)
+        folder = self._checkpoints / folder_name(moment.step)
+        content = pack(moment.state | _stack(moment.pending))
+        state = StateFile(len(content), digest(content))
+        write_atomic(folder / state.name, content)
+        manifest = Manifest(
+            format=FORMAT,
+            origin=origin(),
+            step=moment.step,
+            config=moment.config,
+            state=state,
+            revision=moment.replay.revision,
+            episodes=episodes,
+            records=moment.records,
         )
-    if _digest(json.dumps(manifest, sort_keys=True).encode()) != digest:
-        raise HessError(f"{path.name!r} is damaged: its digest does not fit")
-    return manifest
+        write_manifest(folder, manifest)
+        self._kept.pop(folder, None)
+        self._kept[folder] = manifest
+        for old in list(self._kept)[:-_KEPT]:
+            del self._kept[old]
+        self._drop_others()
+
+    def load(
+        self, expected: Expected, warn: Callable[[str], None], episodes: bool = True
+    ) -> Checkpoint | None:
+        """The newest checkpoint that is whole; None if the run has none.
+
+        A damaged one is reported through `warn` and the one before it is taken.
+        """
+        refuse_links(self._run)
+        problems = []
+        for folder in reversed(checkpoint_folders(self._run)):
+            try:
+                checkpoint = self._read(folder, expected, episodes)
+            except HessError as error:
+                # Neither is damage: with the older checkpoint, the newer one would be lost.
+                if isinstance(error, FormatError) or isinstance(error.__cause__, PermissionError):
+                    raise
+                problems.append(error)
+                warn(f"the checkpoint at step {int(folder.name):,} is not usable: {error}")
+                continue
+            self._kept = {folder: checkpoint.manifest}
+            return checkpoint
+        if problems:
+            raise HessError(
+                f"no usable checkpoint in {str(self._checkpoints)!r}: {problems[0]}; restore the "
+                "file from a backup, or remove the run folder to start over"
+            )
+        return None
+
+    def tidy(self, warn: Callable[[str], None]) -> None:
+        """After `load`, in a folder that is locked: clear away what is newer, and leftovers."""
+        for folder in checkpoint_folders(self._run):
+            if not self._kept or int(folder.name) > self._kept_step():
+                aside = folder.with_name(f"damaged-{folder.name}")
+                shutil.rmtree(aside, ignore_errors=True)
+                _rename(folder, aside)
+                warn(f"set aside as {str(aside)!r}")
+        for folder in unfinished_folders(self._run):
+            if int(folder.name) > self._kept_step():
+                warn(f"the checkpoint at step {int(folder.name):,} was never finished")
+            shutil.rmtree(folder, ignore_errors=True)
+        for folder in self._kept:
+            remove_leftovers(folder)
+
+    def _kept_step(self) -> int:
+        return max((manifest.step for manifest in self._kept.values()), default=-1)
+
+    def _read(self, folder: Path, expected: Expected, with_episodes: bool) -> Checkpoint:
+        manifest = read_manifest(folder)
+        limit = state_limit(expected.state) + episodes_limit(expected.episode, expected.rounds)
+        arrays = _read_arrays(folder / manifest.state.name, manifest.state, limit)
+        pending = _unstack(arrays, expected)
+        state = checked_state(arrays, expected.state)
+        episodes = self._read_episodes(manifest, expected) if with_episodes else []
+        return Checkpoint(manifest, state, pending, episodes)
+
+    def _read_episodes(self, manifest: Manifest, expected: Expected) -> list[tuple[int, Episode]]:
+        files = manifest.episodes
+        last = files[-1].last if files else 0
+        oldest = max(0, last - expected.slots)
+        if files and not files[0].first <= oldest < files[0].last:
+            raise HessError("the manifest does not name the episodes that the replay holds")
+        parts = []
+        for file in files:
+            count = file.last - file.first
+            if count > expected.slots:
+                raise HessError(f"{file.name!r} has more episodes than the replay holds")
+            limit = episodes_limit(expected.episode, count)
+            arrays = _read_arrays(self._replay / file.name, file, limit)
+            parts.append((file.first, as_episodes(arrays, expected.episode, count)))
+        return parts
+
+    def _save_episodes(self, replay: ReplaySource) -> tuple[EpisodeFile, ...]:
+        """Write the episodes that no file holds yet; all files of the ring, oldest first."""
+        files: list[EpisodeFile] = []
+        end = replay.first
+        for file in self._known_files(replay):
+            if file.first > end:
+                files.append(self._write_episodes(replay, end, file.first))
+            files.append(file)
+            end = file.last
+        if end < replay.last:
+            files.append(self._write_episodes(replay, end, replay.last))
+        return tuple(files)
+
+    def _known_files(self, replay: ReplaySource) -> list[EpisodeFile]:
+        """Files of the last checkpoint that still belong to the ring and are still there."""
+        if not self._kept:
+            return []
+        manifest = list(self._kept.values())[-1]
+        if manifest.revision != replay.revision:
+            return []
+        return [
+            file
+            for file in manifest.episodes
+            if file.last > replay.first and _size(self._replay / file.name) == file.size
+        ]
+
+    def _write_episodes(self, replay: ReplaySource, first: int, last: int) -> EpisodeFile:
+        content = pack(replay.read(first, last)._asdict())
+        file = EpisodeFile(first, last, len(content), digest(content))
+        write_atomic(self._replay / file.name, content)
+        return file
+
+    def _drop_others(self) -> None:
+        """Remove what no kept checkpoint needs.
+
+        What cannot be removed now (a network file system, while somebody reads it) is tried
+        again next time; that is no reason to end a run.
+        """
+        for folder in (*checkpoint_folders(self._run), *unfinished_folders(self._run)):
+            if folder not in self._kept:
+                with contextlib.suppress(OSError):
+                    (folder / MANIFEST).unlink(missing_ok=True)
+                shutil.rmtree(folder, ignore_errors=True)
+        needed = {self._replay / f.name for m in self._kept.values() for f in m.episodes}
+        needed |= {folder / m.state.name for folder, m in self._kept.items()}
+        for folder in (self._replay, *self._kept):
+            for file in folder.glob("*.safetensors"):
+                if file not in needed:
+                    with contextlib.suppress(OSError):
+                        file.unlink()
 
 
-def stack_pending(episodes: Sequence[Episode]) -> Arrays:
-    """Episodes that were collected and not learned from yet, as part of the state."""
+def _rename(path: Path, target: Path) -> None:
+    try:
+        path.rename(target)
+    except OSError as error:
+        raise HessError(f"cannot rename {str(path)!r}: {error.strerror}") from error
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None  # gone: it is written anew
+
+
+def _read_arrays(path: Path, file: StateFile | EpisodeFile, limit: int) -> Arrays:
+    """Read a data file once its size is known to be possible, and check its digest."""
+    if file.size > limit:
+        raise HessError(f"{path.name!r} would have {file.size:,} bytes, at most {limit:,} fit")
+    content = read_bytes(path, file.size)
+    if len(content) != file.size or digest(content) != file.digest:
+        raise HessError(f"{path.name!r} is damaged: its digest does not fit the manifest")
+    return unpack(content, repr(path.name))
+
+
+def _stack(pending: Sequence[Episode]) -> Arrays:
     return {
-        f"pending.{name}": np.stack([getattr(episode, name) for episode in episodes])
+        _PENDING + name: np.stack([getattr(episode, name) for episode in pending])
         for name in Episode._fields
-        if episodes
+        if pending
     }
 
 
-def unstack_pending(state: Arrays) -> list[Episode]:
-    """The pending episodes of a state."""
-    if "pending.length" not in state:
+def _unstack(arrays: Arrays, expected: Expected) -> list[Episode]:
+    """Take the pending episodes out of a state's arrays."""
+    names = [name for name in arrays if name.startswith(_PENDING)]
+    stacked = {name.removeprefix(_PENDING): arrays.pop(name) for name in names}
+    if not stacked:
         return []
-    count = len(state["pending.length"])
-    return [
-        Episode(**{name: state[f"pending.{name}"][index] for name in Episode._fields})
-        for index in range(count)
-    ]
+    count = len(stacked["length"]) if stacked.get("length", np.zeros(())).ndim else 0
+    if not 1 <= count <= expected.rounds:
+        raise HessError(f"the checkpoint has {count} pending episodes, {expected.rounds} can be")
+    episodes = as_episodes(stacked, expected.episode, count)
+    return [Episode(*(field[index] for field in episodes)) for index in range(count)]

@@ -55,11 +55,15 @@ class Collector:
         ]
         return [collected for future in futures for collected in future.result()]
 
-    def close(self) -> None:
-        """End the threads and free the simulators."""
-        self._threads.shutdown(wait=True, cancel_futures=True)
-        for task in self._tasks:
-            task.close()
+    def close(self, wait: bool = True) -> None:
+        """End the threads and free the simulators; without `wait`, episodes play on to their end.
+
+        A simulator must not be freed under a thread that is stepping it.
+        """
+        self._threads.shutdown(wait=wait, cancel_futures=True)
+        if wait:
+            for task in self._tasks:
+                task.close()
 
     def _train(self, task: Task, index: int, policy: Policy, number: int) -> Collected:
         env_seed, rng_seed = seed_stream(self._seed, _TRAINING, index, number).spawn(2)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import fcntl
+import math
 import os
+import socket
+import sys
 import typing
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
+from hess import runtime
 from hess.config import Config
 from hess.errors import HessError
-from hess.files import read_json, write_json
+from hess.files import read_sealed, reason, refuse_links, remove_leftovers, write_sealed
 
 
 class RunFolder:
@@ -23,23 +27,48 @@ class RunFolder:
         self.metadata_file = path / "metadata.json"
         self.metrics_file = path / "metrics.jsonl"
         self.evaluations_file = path / "eval.csv"
+        self.checkpoints = path / "checkpoints"
+        self.replay = path / "replay"
         self.snapshots = path / "snapshots"
+        self.tensorboard = path / "tensorboard"
         self.videos = path / "videos"
         self.curve_file = path / "curve.png"
+        self._lock_file = path / ".lock"
         self._lock: int | None = None
 
     def lock(self) -> None:
         """Refuse a second process; the system frees the lock when its holder dies."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(self.path / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise HessError(f"cannot write to {str(self.path)!r}: {error.strerror}") from error
-        try:
+            refuse_links(self.path)
+            self._lock = os.open(self._lock_file, os.O_RDWR | os.O_CREAT, 0o644)
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.ftruncate(self._lock, 0)
+            os.write(self._lock, f"process {os.getpid()} on {socket.gethostname()}".encode())
         except BlockingIOError as error:
+            assert self._lock is not None
+            holder = os.read(self._lock, 200).decode(errors="replace") or "another process"
             self.unlock()
-            raise HessError(f"another process is training in {str(self.path)!r}") from error
+            raise HessError(f"{holder} is training in {str(self.path)!r}") from error
+        except OSError as error:
+            self.unlock()
+            raise HessError(f"cannot write to {str(self.path)!r}: {reason(error)}") from error
+        for folder in (self.path, self.replay, self.snapshots):
+            remove_leftovers(folder)
+
+    def require_lock(self) -> None:
+        """Stop if the lock file has been removed: somebody else may be training here by now."""
+        if self._lock is None:
+            return
+        try:
+            kept = os.path.samestat(os.stat(self._lock_file), os.fstat(self._lock))
+        except OSError:
+            kept = False
+        if not kept:
+            raise HessError(
+                f"the lock of {str(self.path)!r} was removed while this process was training; "
+                "it stops before it can disturb another one"
+            )
 
     def unlock(self) -> None:
         """Let others train here."""
@@ -49,17 +78,25 @@ class RunFolder:
 
     def write_config(self, config: Config) -> None:
         """Write the complete config."""
-        write_json(self.config_file, dataclasses.asdict(config))
+        write_sealed(self.config_file, dataclasses.asdict(config))
 
     def read_config(self) -> Config:
         """The config of the run."""
         if not self.config_file.exists():
             raise HessError(f"{str(self.path)!r} is not a run folder: it has no config.json")
-        config: Config = _build(Config, read_json(self.config_file), "config.json")
+        config: Config = from_json(Config, read_sealed(self.config_file), "config.json")
         return config
 
+    def write_metadata(self) -> None:
+        """Write what runs here now: command, versions, commit, machine."""
+        write_sealed(self.metadata_file, {"command": sys.argv, **runtime.describe()})
 
-def _build(kind: Any, values: Any, where: str) -> Any:
+    def read_metadata(self) -> dict[str, Any]:
+        """What `write_metadata` wrote."""
+        return read_sealed(self.metadata_file)
+
+
+def from_json(kind: Any, values: Any, where: str) -> Any:
     """A dataclass from parsed JSON; unknown, missing or ill-typed fields are named."""
     if not isinstance(values, dict):
         raise HessError(f"{where} is damaged: expected an object, found {type(values).__name__}")
@@ -73,19 +110,26 @@ def _build(kind: Any, values: Any, where: str) -> Any:
     return kind(**{name: _convert(hints[name], values[name], f"{where}: {name}") for name in names})
 
 
+_LARGEST = 2**53  # beyond it JSON readers disagree, and nothing here counts that far
+
+
 def _convert(kind: Any, value: Any, where: str) -> Any:
     if dataclasses.is_dataclass(kind):
-        return _build(kind, value, where)
+        return from_json(kind, value, where)
     if get_origin(kind) is tuple and isinstance(value, list):
         return tuple(_convert(get_args(kind)[0], item, where) for item in value)
     if get_origin(kind) is typing.Literal:
-        fits = value in get_args(kind)
+        fits = isinstance(value, str) and value in get_args(kind)
     elif kind is float:
-        fits = isinstance(value, int | float) and not isinstance(value, bool)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        fits = number and abs(value) < _LARGEST and math.isfinite(value)
+    elif kind is int:
+        fits = type(value) is int and abs(value) < _LARGEST
     else:
         fits = type(value) is kind
     if not fits:
-        raise HessError(f"{where} is damaged: {value!r} does not fit")
+        shown = repr(value)[:80]
+        raise HessError(f"{where} is damaged: {shown} does not fit")
     return float(value) if kind is float else value
 
 

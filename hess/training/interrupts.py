@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 import threading
 from types import FrameType, TracebackType
 from typing import Any
+
+_NOTICE = "stopping when this round is learned, then saving; again to leave at once"
 
 
 class StopOnSignal:
     """A context in which the first signal is remembered and the second one raises."""
 
     def __init__(self) -> None:
-        self.requested = False
+        self.signal: int | None = None
         self._previous: dict[int, Any] = {}
+
+    @property
+    def requested(self) -> bool:
+        """Whether a signal has asked to stop."""
+        return self.signal is not None
 
     def __enter__(self) -> StopOnSignal:
         # Only the main thread may set handlers; a run started from another one just has none.
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
-                self._previous[number] = signal.signal(number, self._remember)
+                if signal.getsignal(number) is not signal.SIG_IGN:  # as in a shell's background
+                    self._previous[number] = signal.signal(number, self._remember)
         return self
 
     def __exit__(
@@ -34,4 +44,7 @@ class StopOnSignal:
     def _remember(self, number: int, frame: FrameType | None) -> None:
         if self.requested:
             raise KeyboardInterrupt
-        self.requested = True
+        self.signal = number
+        # Not print: the signal may have come in the middle of one.
+        with contextlib.suppress(OSError):
+            os.write(2, f"\n{_NOTICE}\n".encode())

@@ -1,67 +1,27 @@
 """What a run writes as it goes: metrics.jsonl, eval.csv, TensorBoard events.
 
-The two text files are the truth. A checkpoint remembers how long they were, with a digest, so
-that a resumed run cuts off what came after it and continues as if nothing had happened.
+The two text files are the truth. A checkpoint remembers how far they had come, so that a resumed
+run cuts off what came after it and continues as if nothing had happened.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from hess.errors import HessError
+from hess.files import reason, write_atomic
+from hess.training.events import EventFile
 from hess.training.folder import RunFolder
+from hess.training.manifest import Position, RecordsPosition, newest_manifest
 
 EVALUATION_COLUMNS = ("step", "episodes", "success_rate", "mean_return", "train_success")
-
-
-class AppendOnlyText:
-    """A text file that only grows, with a running checksum."""
-
-    def __init__(self, path: Path, header: str = ""):
-        self._path = path
-        self._header = header
-        self._size = 0
-        self._checksum = 0
-
-    def start(self) -> None:
-        """Begin a new file."""
-        self._write("wb", self._header.encode())
-
-    def resume(self, position: dict[str, int]) -> None:
-        """Cut the file to where the checkpoint left it."""
-        try:
-            with self._path.open("r+b") as file:
-                kept = file.read(position["size"])
-                checksum = zlib.crc32(kept)
-                if len(kept) != position["size"] or checksum != position["checksum"]:
-                    raise HessError(
-                        f"{str(self._path)!r} is damaged: it does not begin with what was written "
-                        "until the checkpoint"
-                    )
-                file.truncate(position["size"])
-        except OSError as error:
-            raise HessError(f"cannot read {str(self._path)!r}: {error.strerror}") from error
-        self._size, self._checksum = len(kept), checksum
-
-    def append(self, line: str) -> None:
-        """Add a line."""
-        self._write("ab", f"{line}\n".encode())
-
-    def position(self) -> dict[str, int]:
-        """For the checkpoint."""
-        return {"size": self._size, "checksum": self._checksum}
-
-    def _write(self, mode: str, data: bytes) -> None:
-        try:
-            with self._path.open(mode) as file:
-                file.write(data)
-        except OSError as error:
-            raise HessError(f"cannot write {str(self._path)!r}: {error.strerror}") from error
-        self._size += len(data)
-        self._checksum = zlib.crc32(data, self._checksum)
+_HEADER = ",".join(EVALUATION_COLUMNS) + "\n"
+_RESTORE = "run the training command again to put it right"
 
 
 class Records:
@@ -69,69 +29,154 @@ class Records:
 
     def __init__(self, folder: RunFolder, tensorboard: bool):
         self._folder = folder
-        self._metrics = AppendOnlyText(folder.metrics_file)
-        self._evaluations = AppendOnlyText(
-            folder.evaluations_file, ",".join(EVALUATION_COLUMNS) + "\n"
-        )
-        self._tensorboard: Any = None
+        self._metrics = Position(0, 0)
+        self._evaluations = _HEADER
         self._wants_tensorboard = tensorboard
+        self._events: EventFile | None = None
 
     def start(self) -> None:
         """Begin the files of a new run."""
-        self._metrics.start()
-        self._evaluations.start()
-        self._open_tensorboard(None)
+        write_atomic(self._folder.metrics_file, "")
+        write_atomic(self._folder.evaluations_file, self._evaluations)
+        self._open_events(0)
 
-    def resume(self, positions: dict[str, dict[str, int]], step: int) -> None:
+    def resume(self, position: RecordsPosition, step: int, warn: Callable[[str], None]) -> None:
         """Continue the files of a run from a checkpoint."""
-        self._metrics.resume(positions["metrics"])
-        self._evaluations.resume(positions["evaluations"])
-        self._open_tensorboard(step)
+        self._metrics, self._evaluations = position.metrics, position.evaluations
+        self._cut_metrics(warn)
+        self._cut_evaluations(warn)
+        self._open_events(step + 1)
 
     def metrics(self, step: int, values: dict[str, float]) -> None:
         """A line of metrics.jsonl, and the same as TensorBoard scalars."""
-        self._metrics.append(json.dumps({"step": step} | values))
-        if self._tensorboard is not None:
-            for name, value in values.items():
-                self._tensorboard.add_scalar(name, value, step)
+        line = json.dumps({"step": step} | values) + "\n"
+        _append(self._folder.metrics_file, line)
+        self._metrics = _advance(self._metrics, line.encode())
+        if self._events is not None:
+            self._events.add(step, values)
 
     def evaluation(self, values: dict[str, float]) -> None:
         """A row of eval.csv."""
-        row = [values[name] for name in EVALUATION_COLUMNS]
-        self._evaluations.append(",".join(f"{value:.10g}" for value in row))
-        if self._tensorboard is not None:
-            step = int(values["step"])
-            for name in EVALUATION_COLUMNS[2:]:
-                self._tensorboard.add_scalar(f"evaluation/{name}", values[name], step)
+        row = ",".join(f"{values[name]:.10g}" for name in EVALUATION_COLUMNS) + "\n"
+        _append(self._folder.evaluations_file, row)
+        self._evaluations += row
+        if self._events is not None:
+            shown = {f"evaluation/{name}": values[name] for name in EVALUATION_COLUMNS[2:]}
+            self._events.add(int(values["step"]), shown)
 
-    def positions(self) -> dict[str, dict[str, int]]:
-        """For the checkpoint."""
-        return {
-            "metrics": self._metrics.position(),
-            "evaluations": self._evaluations.position(),
-        }
+    def position(self) -> RecordsPosition:
+        """For the checkpoint; what it counts on is on disk first."""
+        _sync(self._folder.metrics_file)
+        _sync(self._folder.evaluations_file)
+        return RecordsPosition(self._metrics, self._evaluations)
 
     def close(self) -> None:
-        """Flush what is buffered."""
-        if self._tensorboard is not None:
-            self._tensorboard.close()
+        """Close what is open."""
+        if self._events is not None:
+            self._events.close()
 
-    def _open_tensorboard(self, purge_step: int | None) -> None:
-        if not self._wants_tensorboard:
+    def _open_events(self, first_step: int) -> None:
+        if self._wants_tensorboard:
+            self._events = EventFile(self._folder.tensorboard, first_step)
+
+    def _cut_metrics(self, warn: Callable[[str], None]) -> None:
+        """Damaged metrics must not pass for measured ones, nor be the end of a run."""
+        path = self._folder.metrics_file
+        if _starts_with(path, self._metrics):
+            _cut(path, self._metrics.size)
             return
-        from tensorboardX import SummaryWriter
+        aside = path.with_name(f"{path.name}.damaged")
+        try:
+            path.replace(aside)
+            kept = f"the old file is {str(aside)!r}"
+        except FileNotFoundError:
+            kept = "there is no old file"
+        except OSError as error:
+            raise HessError(f"cannot rename {str(path)!r}: {reason(error)}") from error
+        warn(f"{str(path)!r} is damaged and begins anew; {kept}")
+        write_atomic(path, "")
+        self._metrics = Position(0, 0)
 
-        self._tensorboard = SummaryWriter(
-            str(self._folder.path / "tensorboard"), purge_step=purge_step
-        )
+    def _cut_evaluations(self, warn: Callable[[str], None]) -> None:
+        path, text = self._folder.evaluations_file, self._evaluations.encode()
+        if _starts_with(path, _advance(Position(0, 0), text)):
+            _cut(path, len(text))
+            return
+        write_atomic(path, text)
+        warn(f"{str(path)!r} was damaged; it is restored from the checkpoint")
+
+
+def _advance(position: Position, data: bytes) -> Position:
+    return Position(position.size + len(data), zlib.crc32(data, position.checksum))
+
+
+def _starts_with(path: Path, position: Position) -> bool:
+    """Whether the file begins with what was written until a position."""
+    try:
+        with path.open("rb") as file:
+            reached = Position(0, 0)
+            while block := file.read(min(2**20, position.size - reached.size)):
+                reached = _advance(reached, block)
+            return reached == position
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise HessError(f"cannot read {str(path)!r}: {reason(error)}") from error
+
+
+def _cut(path: Path, size: int) -> None:
+    try:
+        os.truncate(path, size)
+    except OSError as error:
+        raise HessError(f"cannot write {str(path)!r}: {reason(error)}") from error
+
+
+def _append(path: Path, line: str) -> None:
+    try:
+        with path.open("ab") as file:
+            file.write(line.encode())
+    except OSError as error:
+        raise HessError(f"cannot write {str(path)!r}: {reason(error)}") from error
+
+
+def _sync(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise HessError(f"cannot write {str(path)!r}: {reason(error)}") from error
 
 
 def read_evaluations(folder: RunFolder) -> dict[str, list[float]]:
-    """The columns of eval.csv."""
+    """The columns of eval.csv, checked against the newest checkpoint."""
+    path = folder.evaluations_file
     try:
-        header, *rows = folder.evaluations_file.read_text().splitlines()
-        names = header.split(",")
+        content = path.read_bytes()
+    except OSError as error:
+        raise HessError(f"cannot read {str(path)!r}: {reason(error)}") from error
+    manifest = newest_manifest(folder.path)
+    if manifest is not None and not content.startswith(manifest.records.evaluations.encode()):
+        raise HessError(f"{str(path)!r} is damaged or was edited; {_RESTORE}")
+    try:
+        header, *rows = content.decode().splitlines()
         values = [[float(cell) for cell in row.split(",")] for row in rows]
-    except (OSError, ValueError) as error:
-        raise HessError(f"cannot read {str(folder.evaluations_file)!r}: {error}") from error
-    return {name: [row[index] for row in values] for index, name in enumerate(names)}
+        names = header.split(",")
+        return {name: [row[index] for row in values] for index, name in enumerate(names)}
+    except (ValueError, IndexError) as error:
+        raise HessError(f"cannot read {str(path)!r}: {error}") from error
+
+
+def read_metrics(folder: RunFolder) -> list[dict[str, Any]]:
+    """The lines of metrics.jsonl, checked against the newest checkpoint."""
+    path = folder.metrics_file
+    manifest = newest_manifest(folder.path)
+    if manifest is not None and not _starts_with(path, manifest.records.metrics):
+        raise HessError(f"{str(path)!r} is damaged or was edited; {_RESTORE}")
+    try:
+        # A run that is writing just now may be in the middle of its last line.
+        lines = path.read_bytes().decode().split("\n")[:-1]
+        return [json.loads(line) for line in lines]
+    except OSError as error:
+        raise HessError(f"cannot read {str(path)!r}: {reason(error)}") from error
+    except (ValueError, RecursionError) as error:
+        raise HessError(f"cannot read {str(path)!r}: {error}") from error

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from hess.errors import HessError
 from hess.replay import Episode, Replay
 from hess.training.checkpoint import ReplaySource
+
+_BLOCK = 64  # episodes per transfer: one compiled program, however many are read
 
 
 def replay_source(replay: Replay, revision: int) -> ReplaySource:
@@ -19,24 +21,32 @@ def replay_source(replay: Replay, revision: int) -> ReplaySource:
 
     def read(first: int, last: int) -> Episode:
         slots = np.arange(first, last) % replay.slots
-        return jax.tree.map(lambda ring: np.asarray(ring)[slots], replay.episodes)
+        blocks = [
+            _read_block(replay.episodes, slots[start : start + _BLOCK])
+            for start in range(0, len(slots), _BLOCK)
+        ]
+        return Episode(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
 
     return ReplaySource(max(0, inserted - replay.slots), inserted, revision, read)
+
+
+def _read_block(episodes: Episode, slots: np.ndarray[Any, Any]) -> Episode:
+    """Only the episodes asked for leave the device, never the whole ring."""
+    padded = np.pad(slots, (0, _BLOCK - len(slots)), mode="edge")
+    return jax.tree.map(lambda ring: np.asarray(ring)[: len(slots)], _gather(episodes, padded))
+
+
+@jax.jit
+def _gather(episodes: Episode, slots: jax.Array) -> Episode:
+    return jax.tree.map(lambda ring: ring[slots], episodes)
 
 
 def refill(replay: Replay, inserted: int, parts: Sequence[tuple[int, Episode]]) -> Replay:
     """A ring with the episodes of a checkpoint at the places they had."""
     rings = jax.tree.map(lambda ring: np.zeros(ring.shape, ring.dtype), replay.episodes)
-    needed = set(range(max(0, inserted - replay.slots), inserted))
     for first, part in parts:
         numbers = np.arange(first, first + len(part.length))
-        kept = np.isin(numbers, list(needed))
-        slots = numbers[kept] % replay.slots
+        kept = numbers >= inserted - replay.slots
         for ring, stacked in zip(rings, part, strict=True):
-            if stacked.shape[1:] != ring.shape[1:] or stacked.dtype != ring.dtype:
-                raise HessError("the checkpoint's episodes do not fit the task or the config")
-            ring[slots] = stacked[kept]
-        needed -= set(numbers.tolist())
-    if needed:
-        raise HessError(f"the checkpoint lacks {len(needed)} of the stored episodes")
+            ring[numbers[kept] % replay.slots] = stacked[kept]
     return Replay(jax.tree.map(jnp.asarray, rings), jnp.asarray(inserted, jnp.int32))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,20 +19,18 @@ from hess.agents.agent import Agent, Arrays
 from hess.agents.methods import method
 from hess.config import Config
 from hess.errors import HessError
+from hess.replay import empty_episode
 from hess.runtime import available_cores
-from hess.training.checkpoint import (
-    CheckpointFolder,
-    stack_pending,
-    unstack_pending,
-)
+from hess.training.checkpoint import Checkpoint, CheckpointFolder, Expected, Moment
 from hess.training.collector import Collected, Collector
 from hess.training.coverage import Coverage
 from hess.training.display import Display
 from hess.training.folder import RunFolder
 from hess.training.interrupts import StopOnSignal
+from hess.training.manifest import changes
 from hess.training.records import Records
 from hess.training.ring import refill, replay_source
-from hess.training.snapshots import write_snapshot
+from hess.training.snapshots import drop_later_snapshots, write_snapshot
 from hess.training.task import Task
 from hess.validation import validate
 
@@ -42,6 +41,7 @@ class Result(NamedTuple):
     step: int
     finished: bool
     success_rate: float | None  # of the last evaluation, None before the first
+    signal: int | None = None  # what asked it to stop
 
 
 class Trainer:
@@ -65,52 +65,109 @@ class Trainer:
         self._round = 0  # rounds whose collection has been started
         self._pending: list[Future[Collected]] | list[Collected] = []
         self._success_rate: float | None = None
+        self._evaluated = -1  # step of the last evaluation
+        self._pictured = 0  # step of the last snapshot
+        self._saved = 0  # step of the last checkpoint
+        self._changed = False  # since the last checkpoint
 
     def run(self) -> Result:
         """Train to the end, or until a signal asks to stop; everything is saved either way."""
+        at_once = False
         try:
-            self._begin()
             with StopOnSignal() as stop:
+                self._begin()
                 self._loop(stop)
-            return Result(self.step, self.step >= self.config.steps, self._success_rate)
+            return Result(self.step, self._finished, self._success_rate, stop.signal)
+        except KeyboardInterrupt:
+            at_once = True
+            raise
         finally:
+            for collector in (self._collector, self._evaluator):
+                collector.close(wait=not at_once)
             self._records.close()
-            self._collector.close()
-            self._evaluator.close()
+
+    @property
+    def _finished(self) -> bool:
+        return self.step >= self.config.steps and self._evaluated == self.step
 
     def _begin(self) -> None:
-        checkpoint = self._checkpoints.load(self._display.message)
+        shape, replay = self.agent.shape, self.agent.replay
+        expected = Expected(self._state(), empty_episode(shape), replay.slots, self.config.num_envs)
+        checkpoint = self._checkpoints.load(expected, self._display.message)
+        if checkpoint is not None:
+            self._resume(checkpoint)
+        self._checkpoints.tidy(self._display.message)
+        drop_later_snapshots(self._folder, self.step)
+        self._folder.write_config(self.config)
         if checkpoint is None:
             self._records.start()
-            self._evaluate()
-            return
-        self._restore(checkpoint.state)
+        else:
+            self._records.resume(checkpoint.manifest.records, self.step, self._display.message)
+        if self._finished:
+            self._display.message(f"the run has done its {self.config.steps:,} steps already")
+        else:
+            self._folder.write_metadata()
+
+    def _resume(self, checkpoint: Checkpoint) -> None:
+        manifest = checkpoint.manifest
+        if manifest.step >= self.config.steps and self.config.steps < manifest.config.steps:
+            raise HessError(
+                f"the run has done {manifest.step:,} steps already, steps={self.config.steps:,} "
+                "asks for fewer; give it more steps, or another --name"
+            )
+        self._restore(checkpoint)
+        if self.agent.episodes != (manifest.episodes[-1].last if manifest.episodes else 0):
+            raise HessError("the checkpoint's replay and its number of episodes do not agree")
         self.agent.replay = refill(self.agent.replay, self.agent.episodes, checkpoint.episodes)
-        self._records.resume(checkpoint.extra["records"], checkpoint.step)
+        self._saved = self.step
         self._display.message(f"resumed at step {self.step:,}")
+        if differing := changes(manifest.origin):
+            self._display.message(f"not bit for bit as before, it was written by {differing}")
 
     def _loop(self, stop: StopOnSignal) -> None:
-        while self.step < self.config.steps and not stop.requested:
-            before = self.step
-            try:
-                collected = self._next_round()
-            except HessError:
-                self._save()  # a misbehaving environment must not cost what was learned
-                raise
-            self.step += sum(int(each.episode.length) for each in collected)
-            metrics = self._learn(collected)
-            self._records.metrics(self.step, metrics)
-            self._display.update(self.step, metrics)
-            if self._crossed(before, self.config.evaluation.interval):
-                self._evaluate()
-            if self._crossed(before, self.config.record.snapshot_interval):
-                write_snapshot(self._folder, self.step, self.agent)
-            if self._crossed(before, self.config.record.checkpoint_interval):
-                self._save()
-        self._save()
+        while not stop.requested:
+            self._keep_records()
+            if self.step >= self.config.steps:
+                break
+            self._train()
+        if self._changed:
+            self._save()
 
-    def _crossed(self, before: int, interval: int) -> bool:
-        return self.step // interval > before // interval or self.step >= self.config.steps
+    def _train(self) -> None:
+        """Learn from one round."""
+        with self._saved_on_failure():
+            collected = self._next_round()
+        self._changed = True
+        self.step += sum(int(each.episode.length) for each in collected)
+        metrics = self._learn(collected)
+        self._records.metrics(self.step, metrics)
+        self._display.update(self.step, metrics)
+
+    def _keep_records(self) -> None:
+        """Evaluate, picture and save what is due, in that order; also what a stop left owing."""
+        if self._due(self._evaluated, self.config.evaluation.interval):
+            self._evaluate()
+        if self._due(self._pictured, self.config.record.snapshot_interval):
+            write_snapshot(self._folder, self.step, self.agent)
+            self._pictured = self.step
+        if self._due(self._saved, self.config.record.checkpoint_interval):
+            self._save()
+
+    def _due(self, last: int, interval: int) -> bool:
+        passed = self.step // interval > last // interval
+        return self.step > last and (passed or self.step >= self.config.steps)
+
+    @contextmanager
+    def _saved_on_failure(self) -> Iterator[None]:
+        """A misbehaving environment must not cost what was learned."""
+        try:
+            yield
+        except HessError as error:
+            self._save()
+            raise HessError(f"{error}; {self._what_is_saved()}") from error
+
+    def _what_is_saved(self) -> str:
+        return f"what was learned in {self.step:,} steps is saved"
 
     def _next_round(self) -> list[Collected]:
         """The episodes to learn from now; with `pipeline`, the next ones are started as well."""
@@ -160,7 +217,8 @@ class Trainer:
         """Deterministic episodes; success is reaching the goal at any step."""
         start = time.perf_counter()
         policy = self.agent.evaluation_policy()
-        collected = self._evaluator.evaluate(policy, self.step, self.config.evaluation.episodes)
+        with self._saved_on_failure():
+            collected = self._evaluator.evaluate(policy, self.step, self.config.evaluation.episodes)
         episodes = [each.episode for each in collected]
         self._success_rate = float(np.mean([each.successes.any() for each in episodes]))
         values = {
@@ -171,25 +229,32 @@ class Trainer:
             "train_success": self.agent.recent_success(),
         }
         self._records.evaluation(values)
+        self._evaluated, self._changed = self.step, True
         self._display.evaluation(values, time.perf_counter() - start)
 
     def _save(self) -> None:
         """A checkpoint between rounds; a round that is being collected becomes part of it."""
+        failure: HessError | None = None
         try:
             self._pending = _results(self._pending)
         except HessError as error:
-            self._display.message(f"saving without the next round: {error}")
-            self._pending = []
-        self._checkpoints.save(
+            failure, self._pending = error, []  # given up; the next start collects another one
+        self._folder.require_lock()
+        moment = Moment(
             self.step,
+            self.config,
             self._state(),
+            [each.episode for each in _results(self._pending)],
             replay_source(self.agent.replay, self.agent.replay_revision),
-            {"records": self._records.positions()},
+            self._records.position(),
         )
+        self._checkpoints.save(moment)
+        self._saved, self._changed = self.step, False
+        if failure is not None:
+            raise HessError(f"{failure}; {self._what_is_saved()}") from failure
 
     def _state(self) -> Arrays:
         agent = {f"agent.{name}": array for name, array in self.agent.state().items()}
-        pending = stack_pending([each.episode for each in _results(self._pending)])
         analysis = np.array(
             [(each.healthy_share, each.seconds) for each in _results(self._pending)]
         ).reshape(-1, 2)
@@ -199,25 +264,32 @@ class Trainer:
             "trainer.round": np.asarray(self._round),
             "trainer.success_rate": np.asarray(rate),
             "trainer.coverage": self._coverage.state(),
-            "pending_analysis": analysis,
+            "trainer.evaluated": np.asarray(self._evaluated + 1),
+            "trainer.pictured": np.asarray(self._pictured),
+            "trainer.pending_analysis": analysis,
         }
-        return agent | pending | trainer
+        return agent | trainer
 
-    def _restore(self, state: Arrays) -> None:
+    def _restore(self, checkpoint: Checkpoint) -> None:
+        state, analysis = checkpoint.state, checkpoint.state["trainer.pending_analysis"]
+        if int(state["trainer.step"]) != checkpoint.manifest.step:
+            raise HessError("the checkpoint's state and its manifest are of different steps")
+        if len(analysis) != len(checkpoint.pending):
+            raise HessError("the checkpoint's pending episodes are incomplete")
         prefix = "agent."
         self.agent.restore(
             {name[len(prefix) :]: array for name, array in state.items() if name.startswith(prefix)}
         )
         self.step = int(state["trainer.step"])
         self._round = int(state["trainer.round"])
+        self._evaluated = int(state["trainer.evaluated"]) - 1
+        self._pictured = int(state["trainer.pictured"])
         rate = float(state["trainer.success_rate"])
         self._success_rate = None if math.isnan(rate) else rate
         self._coverage.restore(state["trainer.coverage"])
         self._pending = [
             Collected(episode, float(healthy), float(seconds))
-            for episode, (healthy, seconds) in zip(
-                unstack_pending(state), state["pending_analysis"], strict=True
-            )
+            for episode, (healthy, seconds) in zip(checkpoint.pending, analysis, strict=True)
         ]
 
 

@@ -1,0 +1,57 @@
+"""TensorBoard events, written at once and by the training thread.
+
+`tensorboardX.SummaryWriter` hands events to a thread of its own that dies unseen on a full disk,
+and then blocks its caller for ever; the parts it is made of are used here directly.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from hess.errors import HessError
+from hess.files import reason
+
+
+class EventFile:
+    """One more file of scalars in a TensorBoard folder."""
+
+    def __init__(self, folder: Path, first_step: int):
+        """Points of earlier files from `first_step` on are hidden: they were never reached."""
+        from tensorboardX.event_file_writer import EventsWriter
+        from tensorboardX.proto.event_pb2 import Event, SessionLog
+
+        self._folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._writer: Any = EventsWriter(str(folder / "events"), f".{first_step}")
+        except OSError as error:
+            raise self._problem(error) from error
+        started = SessionLog(status=SessionLog.START)
+        self._write(Event(wall_time=time.time(), step=first_step, session_log=started))
+
+    def add(self, step: int, values: dict[str, float]) -> None:
+        """One event with all values."""
+        from tensorboardX.proto.event_pb2 import Event
+        from tensorboardX.proto.summary_pb2 import Summary
+
+        scalars = [Summary.Value(tag=name, simple_value=value) for name, value in values.items()]
+        self._write(Event(wall_time=time.time(), step=step, summary=Summary(value=scalars)))
+
+    def close(self) -> None:
+        """Nothing is buffered."""
+        try:
+            self._writer.close()
+        except OSError as error:
+            raise self._problem(error) from error
+
+    def _write(self, event: Any) -> None:
+        try:
+            self._writer.write_event(event)
+            self._writer.flush()
+        except OSError as error:
+            raise self._problem(error) from error
+
+    def _problem(self, error: OSError) -> HessError:
+        return HessError(f"cannot write to {str(self._folder)!r}: {reason(error)}")
