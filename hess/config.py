@@ -126,8 +126,8 @@ class ExplorationConfig:
     """Share of training after which a linear p is 0."""
     candidates: int = 1_000
     """M: visited states compared in one selection."""
-    radius: float = 8.0
-    """How far candidates may lie from φ(s_t); the paper takes r_g for this, too."""
+    reach: float = 0.4
+    """Candidates lie within this share of r_g around φ(s_t); in the paper all of it, 1."""
     units: Literal["fixed", "span"] = "span"
     """r_g, d_e and cell size as given, or times the explored span of φ over `reference_span`."""
     reference_span: float = 30.0

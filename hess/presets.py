@@ -54,7 +54,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "exploration.schedule": "linear",
         "exploration.anneal_fraction": 0.5,
         "exploration.candidates": 1_000,
-        "exploration.radius": 20.0,
+        "exploration.reach": 1.0,
         "exploration.units": "fixed",
         "exploration.extension": 5.0,
         "exploration.potential_weight": 0.03,

@@ -55,9 +55,10 @@ def _validate_representation(config: Config) -> None:
 
 def _validate_exploration(config: Config) -> None:
     exploration = config.exploration
-    for name in ("probability", "anneal_fraction", "age_discount", "count_discount"):
+    for name in ("probability", "anneal_fraction", "reach", "age_discount", "count_discount"):
         _share(f"exploration.{name}", getattr(exploration, name))
-    for name in ("candidates", "pool", "cell_size", "success_window", "novelty_interval"):
+    positive = ("candidates", "pool", "cell_size", "success_window", "novelty_interval")
+    for name in (*positive, "reference_span"):
         value = getattr(exploration, name)
         _require(value > 0, f"exploration.{name}", value, "positive")
     for name in ("extension", "potential_weight"):

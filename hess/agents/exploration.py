@@ -62,14 +62,14 @@ def extend(selected: Floats, current: Floats, distance: float) -> Floats:
 
 
 def select_subgoal(
-    pool: CandidatePool, current: Floats, unit: float, config: ExplorationConfig
+    pool: CandidatePool, current: Floats, radius: float, unit: float, config: ExplorationConfig
 ) -> Selection | None:
     """Eq. 6 over the first M pool states within reach of φ(s_t); None where there are none.
 
     The pool is a random draw from the replay, so its first M in reach are one, too.
     """
     squared_distances = ((pool.embeddings - current) ** 2).sum(-1)
-    in_reach = np.flatnonzero(squared_distances <= (unit * config.radius) ** 2)
+    in_reach = np.flatnonzero(squared_distances <= (config.reach * radius) ** 2)
     if len(in_reach) == 0:
         return None
     in_reach = in_reach[: config.candidates]

@@ -76,7 +76,7 @@ class HierarchyRollout:
         selection = None
         if rng is not None and policy.pool is not None and rng.random() < policy.probability:
             selection = select_subgoal(
-                policy.pool, self._embedding, policy.unit, config.exploration
+                policy.pool, self._embedding, radius, policy.unit, config.exploration
             )
         if selection is not None:
             subgoal = selection.imagined
