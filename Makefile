@@ -7,8 +7,9 @@ STAMP := $(VENV)/.hess-stamp
 
 # A python to build .venv with; empty means: the first suitable one on the PATH.
 PYTHON ?=
-# What `make train` trains, and further flags for it: make train TASK=AntMaze ARGS="--seed 1"
+# What `make train` trains, for how many steps, and further flags: make train TASK=AntMaze STEPS=600000
 TASK ?= PointMaze
+STEPS ?= 100000
 ARGS ?=
 # Test processes side by side.
 WORKERS ?= 2
@@ -26,8 +27,8 @@ PYTEST := $(BIN)/python -m pytest --durations=10 $(PYTEST_ARGS)
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
-train: $(STAMP)  ## train HESS (TASK=PointMaze, further flags in ARGS)
-	$(BIN)/hess train $(TASK) $(ARGS)
+train: $(STAMP)  ## train HESS (TASK=PointMaze STEPS=100000, further flags in ARGS)
+	$(BIN)/hess train $(TASK) --steps $(STEPS) $(ARGS)
 
 test: lint types pytest  ## lint, types and the fast tests: what has to pass before a merge
 
