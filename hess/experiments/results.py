@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hess.errors import HessError
+from hess.experiments.commands import train_command
 from hess.files import read_json, write_atomic, write_json
 from hess.training.folder import RunFolder
 from hess.training.records import read_evaluations
@@ -25,6 +26,7 @@ from hess.training.records import read_evaluations
 COLUMNS = ("step", "seed", "success_rate", "train_success")
 _LAST = 4  # evaluations that make up the final success
 _THRESHOLD = 0.9
+_PROVENANCE = ("hess", "commit", "dirty", "python", "packages", "platform", "cpu", "cores")
 _START, _END = "<!-- results:start -->", "<!-- results:end -->"
 
 
@@ -76,8 +78,10 @@ def record_run(run: Path, results: Path, suite: str) -> Path:
         rows.append({name: str(value) for name, value in zip(COLUMNS, values, strict=True)})
     rows.sort(key=lambda row: (int(row["seed"]), int(row["step"])))
     about = read_json(about_file) if about_file.exists() else {}
+    metadata = read_json(folder.metadata_file)
     about[str(config.seed)] = {
-        "metadata": read_json(folder.metadata_file),
+        "command": train_command(config),
+        **{name: metadata[name] for name in _PROVENANCE},
         "config": dataclasses.asdict(config),
     }
     write_atomic(table, _format_rows(rows))
