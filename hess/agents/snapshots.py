@@ -63,6 +63,7 @@ def _compact(arrays: Arrays) -> Arrays:
 
 def _cells(measures: GridMeasures, centres: Floats) -> Arrays:
     arrays = {
+        "cells.size": np.asarray(measures.cell_size),
         "cells.centres": centres,
         "cells.counts": measures.counts.values,
         "cells.novelty": measures.novelty(centres),

@@ -1,42 +1,143 @@
-"""Learning curves."""
+"""Learning curves: of one run, of methods, of values of a hyper-parameter."""
 
 from __future__ import annotations
 
-import io
+import math
+from collections.abc import Sequence
 from typing import Any
 
-import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hess.files import write_atomic
+from hess.analysis import style
+from hess.analysis.explained import DIAGNOSTICS
+from hess.analysis.groups import Setting, by_method, by_task, by_value, running_mean
+from hess.analysis.reading import Series, thin
+from hess.analysis.runs import NothingToDrawError, Run
 from hess.training.folder import RunFolder
-from hess.training.records import read_evaluations
 
-mpl.use("Agg")  # figures are files; no window system is needed
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_COLUMNS = 4  # panels in a row
+_POINTS = 600  # of a diagnostic: more than a panel has pixels
 
 
 def draw_curve(folder: RunFolder) -> None:
-    """Success in evaluation and in training over environment steps, as a PNG."""
-    config = folder.read_config()
-    columns = read_evaluations(folder)
-    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+    """Success in evaluation and in training over environment steps, as a PNG in the run."""
+    style.save_figure(run_curve(Run(folder.path)), folder.curve_file)
+
+
+@style.styled
+def run_curve(run: Run) -> Figure:
+    """The learning curve of one run."""
+    figure = style.new_figure(6.4, 3.4)
     axes = figure.subplots()
-    steps = [step / 1e6 for step in columns["step"]]
-    axes.plot(steps, columns["success_rate"], marker="o", color="#0072B2", label="evaluation")
-    axes.plot(steps, columns["train_success"], color="#E69F00", label="training")
-    axes.set(
-        xlabel="environment steps (millions)",
-        ylabel="success rate",
-        ylim=(-0.03, 1.03),
-        title=f"{config.method} on {config.task}, seed {config.seed}",
-    )
-    axes.grid(alpha=0.3)
-    axes.legend(frameon=False, loc="upper left")
-    save_figure(figure, folder.curve_file)
+    for column, colour, label in (
+        ("train_success", style.ORANGE, "training"),
+        ("success_rate", style.BLUE, "evaluation"),
+    ):
+        series = run.evaluations.get(column)
+        if series is not None:
+            marker = "o" if column == "success_rate" else ""
+            axes.plot(series.steps, series.values, color=colour, marker=marker, label=label, ms=4)
+    _success_axes(axes)
+    axes.set_title(run.title)
+    axes.legend(loc="upper left")
+    return figure
 
 
-def save_figure(figure: Figure, path: Any) -> None:
-    """Write a figure as a PNG, all at once."""
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=150)
-    write_atomic(path, content.getvalue())
+@style.styled
+def method_curves(runs: Sequence[Run], smooth: int = 1) -> Figure:
+    """A panel per task, a curve per method: mean over seeds with its 95 % interval (Fig. 4, 6)."""
+    return _panels({task: by_method(own) for task, own in by_task(runs).items()}, smooth)
+
+
+@style.styled
+def value_curves(runs: Sequence[Run], smooth: int = 1) -> Figure:
+    """A panel per hyper-parameter, a curve per value of it (Fig. 8)."""
+    panels = by_value(runs)
+    if not panels:
+        raise NothingToDrawError("no two runs of a method differ in a hyper-parameter")
+    return _panels(panels, smooth)
+
+
+@style.styled
+def diagnostics(run: Run) -> Figure:
+    """Every diagnostic of a run that has an explanation."""
+    shown = [name for name in DIAGNOSTICS if name in run.metrics]
+    if not shown:
+        raise NothingToDrawError(f"{run.title} has logged nothing yet")
+    figure, grid = _grid(len(shown), 2.5, 1.75)
+    for number, (axes, name) in enumerate(zip(grid, shown, strict=True)):
+        draw_series(axes, run.metrics[name])
+        if number + _COLUMNS < len(shown):
+            axes.set_xlabel("")
+        axes.set_title(DIAGNOSTICS[name].title, fontsize=8)
+        axes.set_ylabel(DIAGNOSTICS[name].unit, fontsize=7)
+    return figure
+
+
+def draw_series(axes: Axes, series: Series) -> None:
+    """A noisy quantity: every value faintly, their running mean clearly."""
+    thinned = thin(series, _POINTS)
+    axes.plot(thinned.steps, thinned.values, color=style.SKY, linewidth=0.6, alpha=0.6)
+    window = max(len(series.steps) // 40, 1)
+    smooth = thin(Series(series.steps, running_mean(series.values, window)), _POINTS)
+    axes.plot(smooth.steps, smooth.values, color=style.BLUE, linewidth=1.4)
+    axes.grid(axis="y")
+    _step_axis(axes)
+
+
+def _panels(panels: dict[str, list[Setting]], smooth: int) -> Figure:
+    figure, grid = _grid(len(panels), 3.3, 2.7)
+    labels = list(dict.fromkeys(s.label for group in panels.values() for s in group))
+    for axes, (title, settings) in zip(grid, panels.items(), strict=True):
+        for setting in settings:
+            _draw_setting(axes, setting, labels.index(setting.label), smooth)
+        _success_axes(axes)
+        axes.set_title(title, fontsize=9)
+        axes.legend(loc="upper left", fontsize=7)
+    return figure
+
+
+def _draw_setting(axes: Axes, setting: Setting, number: int, smooth: int) -> None:
+    curve = setting.curve(smooth=smooth)
+    if curve is None:
+        return
+    colour = style.PALETTE[number % len(style.PALETTE)]
+    every = max(len(curve.steps) // 8, 1)
+    options: dict[str, Any] = {"color": colour, "marker": _MARKERS[number % len(_MARKERS)]}
+    seeds = "seed" if curve.seeds == 1 else "seeds"
+    label = f"{setting.label} ({curve.seeds} {seeds})"
+    # Markers tell curves apart where colours cannot: in print, and for some eyes.
+    axes.plot(curve.steps, curve.mean, label=label, markevery=every, markersize=4, **options)
+    if curve.half is not None:
+        low, high = curve.mean - curve.half, curve.mean + curve.half
+        axes.fill_between(
+            curve.steps, low.clip(0, 1), high.clip(0, 1), color=colour, alpha=0.15, linewidth=0
+        )
+
+
+def _grid(count: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    columns = min(count, _COLUMNS)
+    rows = math.ceil(count / columns)
+    figure = style.new_figure(width * columns + 0.3, height * rows + 0.2)
+    grid = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for axes in grid[count:]:
+        axes.remove()
+    return figure, grid[:count]
+
+
+def _success_axes(axes: Axes) -> None:
+    axes.set(ylabel="success rate", ylim=(-0.03, 1.03))
+    axes.grid(axis="y")
+    _step_axis(axes)
+
+
+def _step_axis(axes: Axes) -> None:
+    """Environment steps, in thousands or millions as it fits."""
+    right = axes.dataLim.x1
+    millions = right >= 1e6
+    unit, name = (1e6, "millions") if millions else (1e3, "thousands")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value / unit:g}")
+    axes.set_xlabel(f"environment steps ({name})", fontsize=8)
+    axes.set_xlim(0, max(right, 1))

@@ -48,6 +48,7 @@ COMMANDS = (
     Command("train", "Training", "hess.cli.train:Train"),
     Command("evaluate", "Training", "hess.cli.evaluate:Evaluate"),
     Command("results", "Training", "hess.cli.results:Results"),
+    Command("plot", "Look", "hess.cli.plot:Plot"),
     Command("doctor", "Machine", "hess.cli.doctor:Doctor"),
 )
 

@@ -19,7 +19,7 @@ class Evaluate:
     seed: int = 0
     """Seed of the episodes."""
     video: Path | None = None
-    """Also record some of the episodes as an mp4."""
+    """Also film the first episodes, with the subgoals pursued, as an mp4."""
 
     def run(self) -> int:
         """Play and print the success rate."""
@@ -39,7 +39,8 @@ class Evaluate:
         )
         if self.video is not None:
             from hess.analysis.video import record_video
+            from hess.training.folder import RunFolder
 
-            record_video(agent, self.video, self.seed)
+            record_video(agent, RunFolder(self.run_folder), self.video, self.seed)
             print(f"video {self.video}")
         return 0

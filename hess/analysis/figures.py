@@ -1,0 +1,76 @@
+"""The figures that `hess plot` makes. A new one is a function and a row in one of the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from hess.analysis import curves, exploration, style
+from hess.analysis.groups import by_method, by_task
+from hess.analysis.runs import NothingToDrawError, Run
+
+FORMATS = (".png", ".pdf")
+
+# One run each.
+RUN_FIGURES: dict[str, Callable[[Run], Figure]] = {
+    "curve": curves.run_curve,
+    "diagnostics": curves.diagnostics,
+    "measures": exploration.measures,
+    "visits": exploration.visits_over_time,
+    "representation": lambda run: exploration.representation_over_time([run]),
+    "subgoals": lambda run: exploration.subgoals([run]),
+}
+# All runs together; the number is the window of smoothing.
+CURVE_FIGURES: dict[str, Callable[[Sequence[Run], int], Figure]] = {
+    "methods": curves.method_curves,
+    "sensitivity": curves.value_curves,
+}
+# One run per method, all on one task.
+METHOD_FIGURES: dict[str, Callable[[Sequence[Run]], Figure]] = {
+    "representation": exploration.representation_over_time,
+    "subgoals": exploration.subgoals,
+}
+
+
+def draw_all(
+    runs: Sequence[Run], out: Path, smooth: int, skipped: Callable[[str], None]
+) -> Iterator[Path]:
+    """Write every figure that the runs allow and yield its PNG; `skipped` hears of the others."""
+    for path, draw in _jobs(runs, out, smooth):
+        try:
+            figure = draw()
+        except NothingToDrawError as reason:
+            skipped(f"no {path.name}: {reason}")
+            continue
+        for ending in FORMATS:
+            style.save_figure(figure, path.with_name(path.name + ending))
+        yield path.with_name(path.name + FORMATS[0])
+
+
+def _jobs(
+    runs: Sequence[Run], out: Path, smooth: int
+) -> Iterator[tuple[Path, Callable[[], Figure]]]:
+    for run in runs:
+        folder = out / f"{run.config.task}-{run.config.method}-{run.path.name}".replace("/", "-")
+        for name, draw_run in RUN_FIGURES.items():
+            yield folder / name, partial(draw_run, run)
+    if len(runs) == 1:
+        return
+    for name, draw_curves in CURVE_FIGURES.items():
+        yield out / name, partial(draw_curves, runs, smooth)
+    for task, own in by_task(runs).items():
+        chosen = _one_per_method(own)
+        for name, draw_methods in METHOD_FIGURES.items():
+            if len(chosen) > 1:
+                file = f"{name}-{task}".replace("/", "-")
+                yield out / file, partial(draw_methods, chosen)
+
+
+def _one_per_method(runs: Sequence[Run]) -> list[Run]:
+    """The first run of every method that has snapshots to show."""
+    settings = by_method(runs)
+    first = [next((run for run in s.runs if run.snapshots), None) for s in settings]
+    return [run for run in first if run is not None]

@@ -1,0 +1,129 @@
+"""Runs that belong together: the seeds of one setting, and the settings of one comparison."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hess.agents.methods import METHODS
+from hess.analysis.reading import Series
+from hess.analysis.runs import Run
+
+Floats = NDArray[np.floating[Any]]
+
+# t for a 95 % interval by degrees of freedom; beyond the table it is within 2 % of 1.96.
+_T = (
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+    2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+    2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+)  # fmt: skip
+
+_NOT_A_SETTING = ("seed", "steps", "task", "method", "record.", "evaluation.", "pipeline")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Mean over seeds with its 95 % interval; of a single seed the interval is unknown."""
+
+    steps: Floats  # [n]
+    mean: Floats  # [n]
+    half: Floats | None  # [n]
+    seeds: int
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Runs that differ in nothing but the seed."""
+
+    label: str
+    runs: tuple[Run, ...]
+
+    def curve(self, column: str = "success_rate", smooth: int = 1) -> Curve | None:
+        """A column of the evaluations over steps; None before the first evaluation."""
+        series = [run.evaluations[column] for run in self.runs if column in run.evaluations]
+        return average([each for each in series if len(each.steps)], smooth)
+
+
+def average(series: Sequence[Series], smooth: int = 1) -> Curve | None:
+    """Mean and interval over seeds, as far as all of them have come."""
+    if not series:
+        return None
+    last = min(each.steps[-1] for each in series)
+    steps = np.unique(np.concatenate([each.steps for each in series]))
+    steps = steps[steps <= last]
+    values = np.stack(
+        [running_mean(np.interp(steps, each.steps, each.values), smooth) for each in series]
+    )
+    count = len(values)
+    half = None
+    if count > 1:
+        t = _T[count - 2] if count - 2 < len(_T) else 1.96
+        half = t * values.std(0, ddof=1) / np.sqrt(count)
+    return Curve(steps, values.mean(0), half, count)
+
+
+def running_mean(values: Floats, window: int) -> Floats:
+    """Mean over a centred window, shorter at both ends."""
+    if window <= 1:
+        return values
+    kernel = np.ones(window)
+    return np.convolve(values, kernel, "same") / np.convolve(np.ones_like(values), kernel, "same")
+
+
+def by_task(runs: Sequence[Run]) -> dict[str, list[Run]]:
+    """Runs per task, in alphabetical order of the tasks."""
+    tasks = sorted({run.config.task for run in runs})
+    return {task: [run for run in runs if run.config.task == task] for task in tasks}
+
+
+def by_method(runs: Sequence[Run]) -> list[Setting]:
+    """One setting per method, each with the values that most of its runs have."""
+    order = [*METHODS, *sorted({run.config.method for run in runs} - set(METHODS))]
+    settings = []
+    for method in order:
+        own = [run for run in runs if run.config.method == method]
+        usual = _usual(own)
+        kept = tuple(run for run in own if _differences(run, usual) == {})
+        if kept:
+            settings.append(Setting(method, kept))
+    return settings
+
+
+def by_value(runs: Sequence[Run]) -> dict[str, list[Setting]]:
+    """For every field varied within a method and task: a setting per value, all else as usual."""
+    panels: dict[str, list[Setting]] = {}
+    for task, method in sorted({(run.config.task, run.config.method) for run in runs}):
+        own = [r for r in runs if (r.config.task, r.config.method) == (task, method)]
+        usual = _usual(own)
+        for name in sorted({name for run in own for name in _differences(run, usual)}):
+            values: dict[Any, list[Run]] = {}
+            for run in own:
+                if set(_differences(run, usual)) <= {name}:
+                    values.setdefault(_settings(run).get(name), []).append(run)
+            order = sorted(values, key=lambda value: (type(value).__name__, value))
+            panels[f"{name}\n{method} on {task}"] = [
+                Setting(f"{value}", tuple(values[value])) for value in order
+            ]
+    return panels
+
+
+def _settings(run: Run) -> dict[str, Any]:
+    fields = run.config.fields
+    return {name: value for name, value in fields.items() if not name.startswith(_NOT_A_SETTING)}
+
+
+def _usual(runs: Sequence[Run]) -> dict[str, Any]:
+    """The most frequent value of every field."""
+    rows = [_settings(run) for run in runs]
+    names = {name for row in rows for name in row}
+    return {name: Counter(row.get(name) for row in rows).most_common(1)[0][0] for name in names}
+
+
+def _differences(run: Run, usual: dict[str, Any]) -> dict[str, Any]:
+    own = _settings(run)
+    return {name: own.get(name) for name, value in usual.items() if own.get(name) != value}

@@ -1,0 +1,99 @@
+"""The text files of a run as series of numbers, also while they are being written."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hess.errors import HessError
+from hess.training.folder import RunFolder
+
+Floats = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True)
+class Series:
+    """One quantity over training."""
+
+    steps: Floats  # [n]
+    values: Floats  # [n]
+
+
+def complete_lines(path: Path) -> list[str]:
+    """The lines of a text file that is being written: one without its end does not count yet."""
+    try:
+        text = path.read_bytes().decode()
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeDecodeError) as error:
+        raise HessError(f"cannot read {str(path)!r}: {error}") from error
+    return text[: text.rfind("\n") + 1].splitlines()
+
+
+def read_metrics(folder: RunFolder) -> dict[str, Series]:
+    """metrics.jsonl by quantity; a quantity need not be in every line."""
+    return parse_metrics(complete_lines(folder.metrics_file), str(folder.metrics_file))
+
+
+def parse_metrics(lines: Iterable[str], where: str) -> dict[str, Series]:
+    """Lines of metrics.jsonl by quantity."""
+    columns: dict[str, tuple[list[float], list[float]]] = {}
+    for number, line in enumerate(lines, 1):
+        try:
+            row = json.loads(line)
+            step = float(row.pop("step"))
+            values = {name: float(value) for name, value in row.items()}
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise HessError(f"{where!r} is damaged in line {number}: {error}") from error
+        for name, value in values.items():
+            steps, column = columns.setdefault(name, ([], []))
+            steps.append(step)
+            column.append(value)
+    return {
+        name: Series(np.array(steps), np.array(column)) for name, (steps, column) in columns.items()
+    }
+
+
+def read_evaluations(folder: RunFolder) -> dict[str, Series]:
+    """eval.csv by column."""
+    lines = complete_lines(folder.evaluations_file)
+    if not lines:
+        return {}
+    names = lines[0].split(",")
+    rows = []
+    for number, line in enumerate(lines[1:], 2):
+        try:
+            rows.append([float(cell) for cell in line.split(",")])
+            if len(rows[-1]) != len(names) or not all(map(math.isfinite, rows[-1])):
+                raise ValueError(f"{line!r} does not fit the columns {lines[0]!r}")
+        except ValueError as error:
+            where = str(folder.evaluations_file)
+            raise HessError(f"{where!r} is damaged in line {number}: {error}") from error
+    table = np.array(rows, np.float64).reshape(-1, len(names))
+    if "step" not in names:
+        raise HessError(f"{str(folder.evaluations_file)!r} has no column 'step'")
+    steps = table[:, names.index("step")]
+    return {
+        name: Series(steps, table[:, index]) for index, name in enumerate(names) if name != "step"
+    }
+
+
+def thin(series: Series, points: int) -> Series:
+    """At most about `points` points: of every stretch the lowest and the highest stay, in order."""
+    count = len(series.steps)
+    if count <= points:
+        return series
+    stretches = np.array_split(np.arange(count), max(points // 2, 1))
+    kept = sorted(
+        {0, count - 1}
+        | {int(s[np.argmin(series.values[s])]) for s in stretches}
+        | {int(s[np.argmax(series.values[s])]) for s in stretches}
+    )
+    return Series(series.steps[kept], series.values[kept])

@@ -1,0 +1,154 @@
+"""Run folders for figures, report and viewer: which there are, and what is in one."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from hess.analysis.reading import Series, read_evaluations, read_metrics
+from hess.analysis.snapshot import Snapshot, load_snapshot
+from hess.config import ExplorationConfig
+from hess.envs.floor_plan import FloorPlan
+from hess.errors import HessError
+from hess.files import read_json
+from hess.training.folder import RunFolder
+from hess.training.snapshots import list_snapshots
+
+_SIGNS = ("config.json", "metrics.jsonl", "eval.csv")
+_DEPTH = 6  # folders below the given one; runs/task/method/name needs three
+
+
+class NothingToDrawError(HessError):
+    """The run does not have yet what a figure shows."""
+
+
+@dataclass(frozen=True)
+class About:
+    """What config.json says, of this version or another: looking must not need the same fields."""
+
+    task: str
+    method: str
+    seed: int
+    steps: int
+    fields: dict[str, Any]  # all of them under dotted names
+
+    @classmethod
+    def read(cls, folder: RunFolder) -> About:
+        """Read config.json; only what every figure needs has to be there."""
+        if not folder.config_file.exists():
+            raise HessError(f"{str(folder.path)!r} has no config.json")
+        values = read_json(folder.config_file)
+        if not isinstance(values, dict):
+            raise HessError(f"{str(folder.config_file)!r} is damaged: it is not an object")
+        for name, kind in (("task", str), ("method", str), ("seed", int), ("steps", int)):
+            if type(values.get(name)) is not kind:
+                raise HessError(f"{str(folder.config_file)!r} is damaged: it has no {name}")
+        values.pop("digest", None)
+        fields = _flat(values)
+        return cls(values["task"], values["method"], values["seed"], values["steps"], fields)
+
+    @property
+    def exploration(self) -> ExplorationConfig:
+        """What scores are computed with; a field of another version has its default."""
+        known = {field.name for field in dataclasses.fields(ExplorationConfig)}
+        prefix = "exploration."
+        own = {
+            name.removeprefix(prefix): value
+            for name, value in self.fields.items()
+            if name.startswith(prefix)
+        }
+        return ExplorationConfig(**{name: own[name] for name in known & own.keys()})
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            fields |= _flat(value, f"{prefix}{name}.")
+        else:
+            fields[prefix + name] = tuple(value) if isinstance(value, list) else value
+    return fields
+
+
+class Run:
+    """One run, read once; every part is read when it is first asked for."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.folder = RunFolder(path)
+        self._loaded: dict[int, Snapshot] = {}
+
+    @cached_property
+    def config(self) -> About:
+        return About.read(self.folder)
+
+    @cached_property
+    def plan(self) -> FloorPlan | None:
+        """Walls, start and goal; None for a task without a plan."""
+        return task_plan(self.config.task)
+
+    @cached_property
+    def metrics(self) -> dict[str, Series]:
+        """Diagnostics of training."""
+        return read_metrics(self.folder)
+
+    @cached_property
+    def evaluations(self) -> dict[str, Series]:
+        """Success and return in evaluation."""
+        return read_evaluations(self.folder)
+
+    @cached_property
+    def snapshots(self) -> dict[int, Path]:
+        """Files by step, in order."""
+        return list_snapshots(self.folder)
+
+    def snapshot(self, step: int) -> Snapshot:
+        """The snapshot of a step out of `snapshots`."""
+        if step not in self._loaded:
+            self._loaded[step] = load_snapshot(self.snapshots[step])
+        return self._loaded[step]
+
+    @property
+    def title(self) -> str:
+        """For headings: method, task and name."""
+        return f"{self.config.method} on {self.config.task}, {self.path.name}"
+
+
+@lru_cache(maxsize=64)
+def task_plan(task: str) -> FloorPlan | None:
+    """The floor plan of a task; building the task to ask it takes a while."""
+    from hess.envs import floor_plan
+
+    return floor_plan(task)
+
+
+def find_runs(paths: Sequence[Path]) -> list[Run]:
+    """The run folders among and below the paths, in the order of their names."""
+    found: dict[Path, Run] = {}
+    for path in paths:
+        if not path.is_dir():
+            raise HessError(f"{str(path)!r} is not a folder")
+        below = {folder.resolve(): Run(folder) for folder in walk(path)}
+        if not below:
+            raise HessError(f"there is no run in {str(path)!r}; `hess train` makes one")
+        found |= below
+    return [found[path] for path in sorted(found)]
+
+
+def walk(path: Path, depth: int = _DEPTH) -> Iterator[Path]:
+    """Folders that look like runs; links are not followed, so nothing outside is reached."""
+    if any((path / name).is_file() for name in _SIGNS):
+        yield path
+        return
+    if depth > 0:
+        try:
+            inner = sorted(path.iterdir())
+        except OSError:  # a folder that may not be read, or that vanished: nothing to show in it
+            return
+        for child in inner:
+            if child.is_dir() and not child.is_symlink() and not child.name.startswith("."):
+                yield from walk(child, depth - 1)

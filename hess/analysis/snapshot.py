@@ -1,0 +1,165 @@
+"""A snapshot as figures, video and viewer read it: typed, checked, on the host."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hess.agents.agent import Arrays
+from hess.errors import HessError
+from hess.training.folder import RunFolder
+from hess.training.snapshots import list_snapshots, read_snapshot
+
+Floats = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True)
+class States:
+    """Visited states, drawn uniformly from the replay."""
+
+    positions: Floats  # [n, 2]
+    embeddings: Floats  # [n, d]
+    steps: NDArray[Any]  # [n] within their episodes
+    observations: Floats  # [m, obs] of the first m of them
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The measures on the grid over φ-space."""
+
+    size: float  # edge of a cell
+    centres: Floats  # [n, d]
+    counts: Floats  # [n]
+    novelty: Floats  # [n]
+    potential: Floats  # [n]
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """One of the newest episodes, thinned, with the subgoals that were set in it."""
+
+    positions: Floats  # [k, 2]
+    embeddings: Floats  # [k, d]
+    success: bool
+    observations: Floats  # [j, obs]; j is 0 for the older ones
+    active: NDArray[np.bool_]  # [s] set by active exploration, not by the high-level policy
+    subgoals: Floats  # [s, d] as pursued: where active, the imagined ones
+    selected: Floats  # [s, d] before they were extended
+    subgoal_positions: Floats  # [s, 2] x, y of the visited state nearest to it
+    selected_positions: Floats  # [s, 2]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What the agent knew at one moment of training; everything in φ of that moment."""
+
+    step: int
+    states: States
+    cells: Cells
+    trajectories: tuple[Trajectory, ...]  # oldest first
+    layers: tuple[tuple[Floats, Floats], ...]  # φ: weights [in, out] and biases [out]
+
+    def embed(self, observations: Floats) -> Floats:
+        """φ of this moment. [..., obs] -> [..., d]."""
+        hidden = np.asarray(observations, np.float32)
+        for weight, bias in self.layers[:-1]:
+            hidden = np.maximum(hidden @ weight + bias, 0.0)
+        weight, bias = self.layers[-1]
+        return hidden @ weight + bias
+
+    def position_of(self, embedding: Floats) -> Floats:
+        """x, y of the visited state nearest to a point of φ-space. [d] -> [2]."""
+        embeddings, positions = self._neighbours
+        nearest = np.argmin(((embeddings - embedding) ** 2).sum(-1))
+        return positions[nearest]
+
+    @cached_property
+    def _neighbours(self) -> tuple[Floats, Floats]:
+        parts: list[States | Trajectory] = [self.states, *self.trajectories]
+        embeddings = np.concatenate([part.embeddings for part in parts])
+        return embeddings, np.concatenate([part.positions for part in parts])
+
+
+def load_snapshot(path: Path) -> Snapshot:
+    """Read and check a snapshot's file."""
+    arrays = read_snapshot(path)
+    try:
+        return _parse(int(path.stem), arrays)
+    except KeyError as error:
+        raise HessError(
+            f"the snapshot {str(path)!r} is of another version: it has no {error}"
+        ) from error
+    except (ValueError, IndexError, TypeError) as error:
+        raise HessError(f"the snapshot {str(path)!r} is damaged: {error}") from error
+
+
+def newest_snapshot(folder: RunFolder) -> Snapshot | None:
+    """The last snapshot of a run; None before the first."""
+    files = list_snapshots(folder)
+    return load_snapshot(files[max(files)]) if files else None
+
+
+def _parse(step: int, arrays: Arrays) -> Snapshot:
+    wide = {
+        name: array.astype(np.float32) if array.dtype.kind == "f" else array
+        for name, array in arrays.items()
+    }
+    states = States(
+        positions=_matrix(wide["states.positions"], 2),
+        embeddings=_matrix(wide["states.embeddings"]),
+        steps=wide["states.steps"],
+        observations=_matrix(wide["states.observations"]),
+    )
+    size = states.embeddings.shape[1]
+    cells = Cells(
+        size=float(wide["cells.size"]),
+        centres=_matrix(wide["cells.centres"], size),
+        counts=wide["cells.counts"],
+        novelty=wide["cells.novelty"],
+        potential=wide["cells.potential"],
+    )
+    count = len(wide["latest.lengths"])
+    trajectories = tuple(_trajectory(wide, index, count) for index in range(count))
+    return Snapshot(step, states, cells, trajectories, _layers(wide))
+
+
+def _matrix(array: Floats, columns: int | None = None) -> Floats:
+    if array.ndim != 2 or (columns is not None and array.shape[1] != columns):
+        raise ValueError(f"an array of shape {array.shape} where {columns or 'n'} columns belong")
+    if not np.isfinite(array).all():
+        raise ValueError("numbers that are not finite")
+    return array
+
+
+def _trajectory(arrays: Arrays, index: int, count: int) -> Trajectory:
+    length = int(arrays["latest.lengths"][index])
+    kept = length // int(arrays["latest.stride"]) + 1
+    started = int(arrays["latest.segments"][index])
+    observed = arrays["latest.observations"]
+    place = index - (count - len(observed))
+    kept_observations = length // int(arrays["latest.observations_stride"]) + 1
+    empty = np.zeros((0, observed.shape[-1]), np.float32)
+    return Trajectory(
+        positions=_matrix(arrays["latest.positions"][index, :kept], 2),
+        embeddings=_matrix(arrays["latest.embeddings"][index, :kept]),
+        success=bool(arrays["latest.successes"][index]),
+        observations=observed[place, :kept_observations] if place >= 0 else empty,
+        active=arrays["latest.active"][index, :started].astype(np.bool_),
+        subgoals=arrays["latest.subgoals"][index, :started],
+        selected=arrays["latest.selected"][index, :started],
+        subgoal_positions=arrays["latest.subgoals_positions"][index, :started],
+        selected_positions=arrays["latest.selected_positions"][index, :started],
+    )
+
+
+def _layers(arrays: Arrays) -> tuple[tuple[Floats, Floats], ...]:
+    count = sum(name.startswith("representation.weights[") for name in arrays)
+    return tuple(
+        (arrays[f"representation.weights[{index}]"], arrays[f"representation.biases[{index}]"])
+        for index in range(count)
+    )

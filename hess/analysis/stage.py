@@ -1,0 +1,172 @@
+"""The task on film: two cameras, the robot's trail, and the subgoal as a mark in the scene."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hess import runtime
+from hess.envs.cheetah import Cheetah
+from hess.envs.models import maze_model
+from hess.envs.physics import mujoco
+from hess.envs.point import PointMaze
+from hess.envs.task import GoalTask
+from hess.errors import HessError
+from hess.training.task import State
+
+Picture = NDArray[np.uint8]
+Point = tuple[float, float]
+
+SIZE = 480  # pixels of a camera's square picture
+SUBGOAL_COLOUR = (0.90, 0.62, 0.0, 0.9)
+_TRAIL_COLOUR = (0.0, 0.45, 0.70, 0.55)
+_FIELD_OF_VIEW = math.radians(45.0)  # MuJoCo's free camera, vertical
+_TRACKING_DISTANCE = 7.0  # metres; close enough to see legs, far enough to see walls
+
+
+class Stage(Protocol):
+    """Draws the present moment of a task."""
+
+    def draw(self, state: State, trail: Sequence[Point], subgoal: Point | None) -> list[Picture]:
+        """One picture per camera, each SIZE high."""
+
+    def close(self) -> None:
+        """Free the renderer."""
+
+
+def open_stage(env: Any, name: str) -> Stage:
+    """A stage for one of our tasks, or what a user's environment draws itself."""
+    task = env.unwrapped
+    return MujocoStage(task) if isinstance(task, GoalTask) else OwnStage(env, name)
+
+
+class MujocoStage:
+    """Our tasks. It poses a copy of the model: looking at an episode does not change it."""
+
+    def __init__(self, task: Any):
+        self._task = task
+        self._flat = isinstance(task, Cheetah)  # its plane stands upright: x and z
+        self._point = isinstance(task, PointMaze)
+        self._model = maze_model(task.layout, "point") if self._point else copy.copy(task.model)
+        # The tasks' own pictures are large and finely shadowed; software rendering pays for both.
+        self._model.vis.global_.offwidth = self._model.vis.global_.offheight = SIZE
+        self._model.vis.quality.shadowsize = 2048
+        self._data = mujoco.MjData(self._model)
+        try:
+            self._renderer = mujoco.Renderer(self._model, SIZE, SIZE)
+        except Exception as error:  # every GL backend has errors of its own
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise HessError(f"cannot draw here ({reason}): {runtime.rendering_advice()}") from error
+        self._overview_camera, self._tracking_camera = self._overview(), self._tracking()
+
+    def draw(self, state: State, trail: Sequence[Point], subgoal: Point | None) -> list[Picture]:
+        """The whole task, and the robot from nearby."""
+        self._pose(state)
+        self._tracking_camera.lookat[0] = self._data.qpos[0]
+        if not self._flat:
+            self._tracking_camera.lookat[1] = self._data.qpos[1]
+        return [
+            self._shoot(self._overview_camera, trail, subgoal, shadows=False),
+            self._shoot(self._tracking_camera, trail, subgoal, shadows=True),
+        ]
+
+    def close(self) -> None:
+        """Free the GL context."""
+        self._renderer.close()
+
+    def _pose(self, state: State) -> None:
+        if self._point:
+            cosine, sine = state.observation[2:4]
+            self._data.qpos[:] = *state.position, math.atan2(sine, cosine)
+        else:
+            self._data.qpos[:] = self._task.data.qpos
+        self._data.mocap_pos[0] = self._place(tuple(state.goal), 0.0)
+        mujoco.mj_kinematics(self._model, self._data)
+        mujoco.mj_camlight(self._model, self._data)
+
+    def _place(self, point: Point, height: float) -> tuple[float, float, float]:
+        """A point of the goals' plane in the world."""
+        first, second = point
+        return (first, 0.0, second + height) if self._flat else (first, second, height)
+
+    def _shoot(
+        self, camera: Any, trail: Sequence[Point], subgoal: Point | None, *, shadows: bool
+    ) -> Picture:
+        self._renderer.update_scene(self._data, camera)
+        self._renderer.scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = shadows
+        cylinder, sphere = mujoco.mjtGeom.mjGEOM_CYLINDER, mujoco.mjtGeom.mjGEOM_SPHERE
+        for point in trail:
+            self._mark(sphere, (0.07, 0.0, 0.0), point, 0.07, _TRAIL_COLOUR)
+        if subgoal is not None:
+            self._mark(cylinder, (0.6, 0.02, 0.0), subgoal, 0.03, (*SUBGOAL_COLOUR[:3], 0.5))
+            self._mark(cylinder, (0.05, 0.45, 0.0), subgoal, 0.45, SUBGOAL_COLOUR)
+            self._mark(sphere, (0.27, 0.0, 0.0), subgoal, 0.95, SUBGOAL_COLOUR)
+        picture: Picture = self._renderer.render()
+        return picture
+
+    def _mark(
+        self,
+        shape: int,
+        size: tuple[float, float, float],
+        point: Point,
+        height: float,
+        colour: tuple[float, float, float, float],
+    ) -> None:
+        """Add a decoration to the scene; it exists in no model and touches nothing."""
+        scene = self._renderer.scene
+        if scene.ngeom >= scene.maxgeom:
+            return
+        mujoco.mjv_initGeom(
+            scene.geoms[scene.ngeom],
+            shape,
+            np.array(size),
+            np.array(self._place(point, height)),
+            np.eye(3).ravel(),
+            np.array(colour, np.float32),
+        )
+        scene.ngeom += 1
+
+    def _overview(self) -> Any:
+        """Straight down on the whole map; for the cheetah, from the side on the whole course."""
+        left, low, right, high = self._task.floor_plan.bounds
+        camera = mujoco.MjvCamera()
+        camera.azimuth = 90.0
+        if self._flat:
+            camera.lookat[:] = (left + right) / 2, 0.0, (low + high) / 2
+            camera.elevation, size = -18.0, right - left
+        else:
+            camera.lookat[:] = (left + right) / 2, (low + high) / 2, 0.0
+            camera.elevation, size = -90.0, max(right - left, high - low) + 1.5
+        camera.distance = size / 2 / math.tan(_FIELD_OF_VIEW / 2) * 1.02
+        return camera
+
+    def _tracking(self) -> Any:
+        camera = mujoco.MjvCamera()
+        camera.lookat[2] = 0.5
+        camera.azimuth, camera.elevation = (90.0, -12.0) if self._flat else (100.0, -50.0)
+        camera.distance = 4.0 if self._flat else _TRACKING_DISTANCE
+        return camera
+
+
+class OwnStage:
+    """A user's environment: the picture that it draws itself, once."""
+
+    def __init__(self, env: Any, name: str):
+        self._env, self._name = env, name
+
+    def draw(self, state: State, trail: Sequence[Point], subgoal: Point | None) -> list[Picture]:
+        """What `render()` gives; its scene cannot be marked from outside."""
+        frame = self._env.render()
+        if not isinstance(frame, np.ndarray) or frame.ndim != 3:
+            raise HessError(
+                f"the task {self._name!r} does not draw: render() gave {type(frame).__name__}"
+            )
+        return [frame]
+
+    def close(self) -> None:
+        """The environment belongs to the caller."""

@@ -1,0 +1,133 @@
+"""`hess evaluate --video`: the agent at work, and what it is after."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import imageio_ffmpeg
+import numpy as np
+
+from hess import envs
+from hess.analysis.frames import Floats, Picture, SpaceMap, compose
+from hess.analysis.snapshot import Snapshot, newest_snapshot
+from hess.analysis.stage import Point, Stage, open_stage
+from hess.envs.task import GoalTask
+from hess.errors import HessError
+from hess.files import write_atomic
+from hess.training.collector import seed_stream
+from hess.training.folder import RunFolder
+from hess.training.task import State, Task
+
+if TYPE_CHECKING:
+    from hess.api import LoadedAgent
+
+EPISODES = 2
+FRAMES_PER_SECOND = 20
+_EVERY = 2  # steps per frame: an ant's 0.2 s pass eight times as fast
+_EVALUATION = 1  # the collector's number for seeds of evaluation
+_AFTER_SUCCESS = 30  # steps to show after the goal was reached
+_HOLD = 15  # frames for which the last picture of an episode stands still
+_TRAIL = 4  # steps between the dots of the trail
+
+
+def record_video(agent: LoadedAgent, folder: RunFolder, out: Path, seed: int = 0) -> None:
+    """Film the first episodes of `agent.evaluate(seed=seed)` as an mp4."""
+    if out.suffix.lower() != ".mp4":
+        raise HessError(f"cannot write {str(out)!r}: the name must end in .mp4")
+    task = Task(agent.config.task)
+    if not isinstance(task.env.unwrapped, GoalTask):
+        task.close()
+        task.env = envs.make(agent.config.task, render_mode="rgb_array")
+    try:
+        stage = open_stage(task.env, task.name)
+        try:
+            film = _Film(agent, task, stage, newest_snapshot(folder))
+            _write(out, chain.from_iterable(film.episode(n, seed) for n in range(EPISODES)))
+        finally:
+            stage.close()
+    finally:
+        task.close()
+
+
+class _Film:
+    """Plays episodes and gives a frame for every step."""
+
+    def __init__(self, agent: LoadedAgent, task: Task, stage: Stage, snapshot: Snapshot | None):
+        self._agent, self._task, self._stage = agent, task, stage
+        # A method without subgoals writes no snapshots, and has no φ to show.
+        self._snapshot = snapshot
+        self._map = SpaceMap(snapshot) if snapshot is not None else None
+
+    def episode(self, number: int, seed: int) -> Iterator[Picture]:
+        """Frames of one episode, until a little after the goal was reached."""
+        agent, task = self._agent, self._task
+        seeds = seed_stream(seed, _EVALUATION, agent.step, number)
+        agent.reset()
+        state = task.reset(int(seeds.generate_state(1)[0]))
+        trail: list[Point] = []
+        path = []
+        reached: int | None = None
+        frame = None
+        for step in range(task.horizon):
+            action = agent.act(state.observation, state.goal)
+            if step % _TRAIL == 0:
+                trail.append((float(state.position[0]), float(state.position[1])))
+            if step % _EVERY == 0:
+                path.append(agent.embed(state.observation[None])[0])
+                moment = f"episode {number + 1}, step {step}"
+                frame = self._frame(state, trail, path, moment, reached)
+                yield frame
+            outcome = task.step(action, step)
+            state = outcome.state
+            if outcome.success and reached is None:
+                reached = step + 1
+            over = reached is not None and step >= reached + _AFTER_SUCCESS
+            if over or outcome.terminated or outcome.truncated:
+                break
+        for _ in range(_HOLD):
+            assert frame is not None
+            yield frame
+
+    def _frame(
+        self,
+        state: State,
+        trail: list[Point],
+        path: list[Floats],
+        moment: str,
+        reached: int | None,
+    ) -> Picture:
+        subgoal: Point | None = None
+        if self._snapshot is not None:
+            x, y = self._snapshot.position_of(self._agent.subgoal)
+            subgoal = float(x), float(y)
+        pictures = self._stage.draw(state, trail, subgoal)
+        if self._map is not None:
+            pictures.append(self._map.draw(path, self._agent.subgoal))
+        config = self._agent.config
+        caption = (
+            f"{config.method} on {config.task} after {self._agent.step:,} steps   ·   {moment}"
+        )
+        banner = None if reached is None else f"goal reached at step {reached}"
+        return compose(pictures, caption, banner, has_subgoal=subgoal is not None)
+
+
+def _write(out: Path, frames: Iterator[Picture]) -> None:
+    """Encode frames as they come: an episode of pictures would fill the memory."""
+    first = next(frames)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "video.mp4"
+        height, width, _ = first.shape
+        writer = imageio_ffmpeg.write_frames(
+            str(path), (width, height), fps=FRAMES_PER_SECOND, quality=6, macro_block_size=2
+        )
+        writer.send(None)  # start the encoder
+        try:
+            for frame in chain([first], frames):
+                writer.send(np.ascontiguousarray(frame))
+        finally:
+            writer.close()
+        write_atomic(out, path.read_bytes())
