@@ -37,7 +37,7 @@ FIELDS: dict[str, Any] = {
     "representation.refresh": 12,
     "representation.interval": 4,
     "representation.first_update": 2,
-    "exploration.radius": 2.0,
+    "exploration.reach": 1.0,
     "exploration.pool": 50,
     "exploration.candidates": 20,
     "exploration.novelty_interval": 2,

@@ -1,0 +1,175 @@
+"""What the agent notes of every episode, and how it measures itself after φ has changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+from hess.agents.explorer import Explorer
+from hess.replay import Episode, Replay, empty_episode
+from tests.agents.test_hierarchy import HIGH
+from tests.agents.tiny import INTERVAL, SHAPE, Floats, first_coordinates, linear, stack, tiny_config
+
+PHI = first_coordinates(SHAPE.observation_dim)
+
+
+def explorer(**fields: Any) -> Explorer:
+    """Cells of edge 1, in φ's own units."""
+    settings = {"exploration__cell_size": 1.0, "exploration__units": "fixed"}
+    return Explorer(tiny_config(**(settings | fields)))
+
+
+def episode(length: int = 20, *, success: bool = False, embedded: bool = True) -> Episode:
+    """φ moves by (1, 0) a step, from (0.5, 0.5)."""
+    made = empty_episode(SHAPE)
+    made.observations[: length + 1, :2] = [(0.5 + step, 0.5) for step in range(length + 1)]
+    made.embeddings[: length + 1] = made.observations[: length + 1, :2]
+    made.successes[length - 1] = success
+    made.length[...] = length
+    made.embedded[...] = embedded
+    return made
+
+
+def at(*points: tuple[float, float]) -> Floats:
+    return np.array(points)
+
+
+def test_every_state_but_the_last_is_a_visit() -> None:
+    exploring = explorer()
+    exploring.record(episode(length=3))
+    exploring.record(episode(length=3))
+    keys = exploring.measures.counts
+    assert keys.values.tolist() == [2, 2, 2]
+
+
+def test_an_episode_without_embeddings_is_not_counted() -> None:
+    exploring = explorer()
+    exploring.record(episode(embedded=False, success=True))
+    assert len(exploring.measures.counts) == 0
+    assert exploring.successes == 1
+
+
+def test_attempts_end_with_their_segment_or_their_episode() -> None:
+    exploring = explorer()
+    made = episode(length=8)  # the second segment has three steps
+    made.active[:2] = True
+    made.selected[:2] = [[2.5, 0.5], [6.5, 0.5]]
+    made.subgoals[:2] = [[5.5, 2.5], [9.5, 0.5]]
+    made.selected[2:] = 0.5
+    exploring.record(made)
+    # φ(s_5) = (5.5, 0.5) is 2 from its subgoal, φ(s_8) = (8.5, 0.5) is 1 from its own.
+    assert exploring.measures.potential(at((2.5, 0.5), (6.5, 0.5))).tolist() == [-2, -1]
+    # Segments by the policy, or never begun, say nothing about active selection.
+    assert exploring.measures.potential(at((0.5, 0.5), (0.0, 0.0))).tolist() == [0, 0]
+
+
+def test_an_episode_ages_earlier_attempts_and_not_its_own() -> None:
+    exploring = explorer(exploration__age_discount=0.5)
+    for distance in (4.0, 1.0):
+        made = episode()
+        made.active[0] = True
+        made.selected[0] = [2.5, 0.5]
+        made.subgoals[0] = [5.5, 0.5 + distance]
+        exploring.record(made)
+    expected = -(0.5 * 4 + 1) / 1.5
+    assert exploring.measures.potential(at((2.5, 0.5)))[0] == pytest.approx(expected)
+
+
+def test_recent_success_looks_back_over_a_window() -> None:
+    exploring = explorer(exploration__success_window=4)
+    assert exploring.recent_success() == 0.0
+    for success in (True, True, False, False, False, True):
+        exploring.record(episode(success=success))
+    assert exploring.recent_success() == 0.25 + 0.0
+    assert exploring.successes == 3
+
+
+def test_p_follows_the_schedule() -> None:
+    exploring = explorer(exploration__probability=0.8, exploration__schedule="success")
+    assert exploring.set_probability(0.9) == pytest.approx(0.8)
+    exploring.record(episode(success=True))
+    exploring.record(episode())
+    assert exploring.set_probability(0.9) == pytest.approx(0.4)
+    assert exploring.metrics()["exploration/probability"] == pytest.approx(0.4)
+
+
+@pytest.fixture(scope="module")
+def replay() -> Replay:
+    return stack([episode(), episode(length=10)], slots=4)
+
+
+def test_the_first_representation_counts_everything_stored(replay: Replay) -> None:
+    exploring = explorer()
+    exploring.fit_to_representation(PHI, replay, first=True)
+    assert exploring.measures.counts.values.tolist() == [2] * 10 + [1] * 10
+    assert exploring.unit == 1.0
+
+
+@pytest.mark.parametrize(("recount", "total"), [(False, 3), (True, 30)])
+def test_later_ones_count_anew_only_if_asked(replay: Replay, recount: bool, total: int) -> None:
+    exploring = explorer(exploration__recount=recount)
+    exploring.record(episode(length=3))
+    exploring.fit_to_representation(PHI, replay, first=False)
+    assert exploring.measures.counts.values.sum() == total
+
+
+def test_a_wider_space_widens_radius_and_cells(replay: Replay) -> None:
+    exploring = explorer(exploration__units="span", exploration__reference_span=10.0)
+    exploring.fit_to_representation(PHI, replay, first=True)
+    unit = exploring.unit
+    assert unit == pytest.approx(1.9, abs=0.05)  # φ spans 19 of the 10 that are meant
+    assert exploring.radius == pytest.approx(unit * 2.0)
+    assert exploring.measures.cell_size == pytest.approx(unit)
+    doubled = linear(2 * np.eye(SHAPE.observation_dim, 2), np.zeros(2))
+    exploring.fit_to_representation(doubled, replay, first=False)
+    assert exploring.unit == pytest.approx(2 * unit)
+    assert exploring.measures.counts.values.sum() == 30
+    assert exploring.metrics()["exploration/unit"] == exploring.unit
+
+
+def test_candidates_carry_their_measures(replay: Replay) -> None:
+    exploring = explorer(exploration__novelty="immediate", exploration__potential_weight=0.5)
+    exploring.fit_to_representation(PHI, replay, first=True)
+    exploring.measures.attempt(at((2.5, 0.5)), np.array([6.0]))
+    exploring.refresh_novelty(PHI, HIGH, replay)
+    pool = exploring.candidates(PHI, replay, jax.random.key(0))
+    assert pool.embeddings.shape == (50, 2)
+    twice = pool.embeddings[:, 0] < 10
+    np.testing.assert_allclose(pool.novelty, np.where(twice, 2, 1) / 30)
+    tried = np.floor(pool.embeddings[:, 0]) == 2
+    assert tried.any()
+    np.testing.assert_allclose(pool.potential, np.where(tried, -6, 0))
+    spread = exploring.metrics()["exploration/potential_spread"]
+    assert spread == pytest.approx(0.5 * pool.potential.std())
+
+
+def test_novelty_is_refreshed_from_the_stored_rollouts(replay: Replay) -> None:
+    exploring = explorer(exploration__count_discount=0.5)
+    exploring.fit_to_representation(PHI, replay, first=True)
+    exploring.refresh_novelty(PHI, HIGH, replay)
+    # The long rollout sees n = 2, 2, 1, 1, 0 at its boundaries 0, 5, ... 20; the short one,
+    # which is younger, 2, 2, 1 at 0, 5, 10.
+    old, young = 0.995, 1.0
+    at_five = (old * (2 + 0.5 * 1 + 0.25 * 1) + young * (2 + 0.5 * 1)) / (old + young)
+    novelty = exploring.measures.novelty(at((INTERVAL + 0.5, 0.5)))
+    assert novelty[0] == pytest.approx(at_five / 30)
+
+
+def test_state_restores_everything(replay: Replay) -> None:
+    exploring = explorer(exploration__units="span")
+    exploring.record(episode(success=True))
+    exploring.fit_to_representation(PHI, replay, first=True)
+    exploring.refresh_novelty(PHI, HIGH, replay)
+    exploring.set_probability(0.5)
+    exploring.candidates(PHI, replay, jax.random.key(0))
+    copy = Explorer(exploring.config)
+    copy.restore(exploring.state())
+    assert copy.metrics() == exploring.metrics()
+    assert copy.successes == 1
+    before, after = exploring.state(), copy.state()
+    assert before.keys() == after.keys()
+    for name, array in before.items():
+        assert np.array_equal(array, after[name]), name

@@ -1,0 +1,73 @@
+"""The registry of methods: every row is usable, and changes what its name says."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+
+import pytest
+
+from hess.agents.agent import Agent
+from hess.agents.methods import METHODS, Method, method
+from hess.config import Config
+from hess.errors import HessError
+from hess.presets import PRESETS, preset
+from hess.training.folder import flat_fields
+from hess.validation import validate
+
+
+@pytest.mark.parametrize("row", METHODS.values(), ids=METHODS)
+def test_a_row_overrides_fields_that_exist_with_values_of_their_type(row: Method) -> None:
+    fields = flat_fields(Config())
+    for name, value in row.overrides.items():
+        assert name in fields
+        assert type(value) is type(fields[name])
+
+
+@pytest.mark.parametrize("row", METHODS.values(), ids=METHODS)
+def test_a_row_names_an_agent_class(row: Method) -> None:
+    module, _, name = row.target.partition(":")
+    target = getattr(importlib.import_module(module), name)
+    parameters = list(inspect.signature(target).parameters)
+    assert parameters == ["config", "shape"]
+    wanted = [each for each, value in vars(Agent).items() if inspect.isfunction(value)]
+    missing = [each for each in wanted if not each.startswith("_") and not hasattr(target, each)]
+    assert not missing
+
+
+@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("row", METHODS.values(), ids=METHODS)
+def test_a_row_applies_to_every_preset_and_changes_nothing_else(row: Method, name: str) -> None:
+    before = flat_fields(preset(name))
+    config = row.apply(preset(name))
+    after = flat_fields(config)
+    assert after == before | {"method": row.name} | dict(row.overrides)
+    validate(config, horizon=500)
+
+
+@pytest.mark.parametrize("row", METHODS.values(), ids=METHODS)
+def test_a_row_says_what_it_is(row: Method) -> None:
+    assert METHODS[row.name] is row
+    assert row.summary
+    assert row.section
+
+
+def test_an_unknown_method_is_refused_with_the_closest_name() -> None:
+    with pytest.raises(HessError, match="unknown method 'hes'; did you mean 'hess'"):
+        method("hes")
+
+
+def test_ablations_switch_off_what_they_are_named_after() -> None:
+    config = {name: row.apply(Config()) for name, row in METHODS.items()}
+    assert config["hess-no-stability"].representation.stability_weight == 0
+    assert config["hess-no-priority"].representation.priority == "uniform"
+    assert config["hess-continuous-stability"].representation.stability == "continuous"
+    assert config["hess-no-potential"].exploration.potential_weight == 0
+    assert config["hess-no-potential"].exploration.extension > 0
+    assert config["hess-immediate-counts"].exploration.novelty == "immediate"
+    assert config["hess-importance-novelty"].exploration.novelty == "importance"
+    assert config["hess-no-imagined"].exploration.extension == 0
+    lesson = config["lesson"]
+    assert lesson.exploration.probability == 0
+    assert lesson.representation.stability_weight == 0
+    assert lesson.representation.priority == "uniform"

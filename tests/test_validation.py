@@ -1,0 +1,103 @@
+"""Every config that cannot work is refused in a sentence that names the field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hess.config import Config, override
+from hess.errors import HessError
+from hess.training.folder import flat_fields
+from hess.validation import validate
+
+HORIZON = 500
+
+
+def refusal(**fields: Any) -> str:
+    """What is said about a config with these fields."""
+    values = {name.replace("__", "."): value for name, value in fields.items()}
+    with pytest.raises(HessError) as caught:
+        validate(override(Config(), values), HORIZON)
+    return str(caught.value)
+
+
+def test_the_defaults_are_fine() -> None:
+    validate(Config(), HORIZON)
+    validate(Config(), 1000)
+
+
+def test_a_subgoal_interval_has_to_divide_the_horizon() -> None:
+    assert refusal(subgoal_interval=30) == (
+        "subgoal_interval=30 does not divide the horizon 500; "
+        "it may be 1, 2, 4, 5, 10, 20, 25, 50, 100, 125, 250, 500"
+    )
+
+
+def test_the_replay_has_to_hold_an_episode() -> None:
+    assert refusal(capacity=499) == "capacity=499 is smaller than one episode of 500 steps"
+    validate(override(Config(), {"capacity": 500}), HORIZON)
+
+
+AT_LEAST_ONE = ["subgoal_interval", "steps", "num_envs", "evaluation.interval"]
+AT_LEAST_ONE += ["evaluation.episodes", "record.checkpoint_interval", "record.snapshot_interval"]
+LEVEL = ["learning_rate", "batch_size", "initial_temperature", "updates_per_decision"]
+POSITIVE = [f"{level}.{name}" for level in ("low", "high") for name in LEVEL]
+POSITIVE += [
+    f"representation.{name}"
+    for name in ("dim", "learning_rate", "batch_size", "margin", "interval", "first_update")
+]
+POSITIVE += ["representation.minibatches", "representation.refresh", "subgoal_radius"]
+POSITIVE += ["exploration.success_window", "exploration.reference_span"]
+POSITIVE += [
+    f"exploration.{name}" for name in ("candidates", "pool", "cell_size", "novelty_interval")
+]
+SHARES = ["low.discount", "high.discount", "low.target_rate", "high.target_rate", "low.hindsight"]
+SHARES += ["representation.stable_fraction", "exploration.probability", "exploration.reach"]
+SHARES += [f"exploration.{name}" for name in ("anneal_fraction", "age_discount", "count_discount")]
+NOT_NEGATIVE = ["seed", "representation.stability_weight", "exploration.extension"]
+NOT_NEGATIVE += ["exploration.potential_weight"]
+LAYERS = ["low.hidden", "high.hidden", "representation.hidden"]
+
+
+@pytest.mark.parametrize("bad", [0, -1])
+@pytest.mark.parametrize("name", AT_LEAST_ONE)
+def test_at_least_one(name: str, bad: int) -> None:
+    assert refusal(**{name: bad}) == f"{name}={bad} is impossible; it must be at least 1"
+
+
+@pytest.mark.parametrize("bad", [0, -3, float("nan")])
+@pytest.mark.parametrize("name", POSITIVE)
+def test_positive(name: str, bad: float) -> None:
+    assert refusal(**{name: bad}) == f"{name}={bad} is impossible; it must be positive"
+
+
+@pytest.mark.parametrize("bad", [-0.01, 1.01, float("nan")])
+@pytest.mark.parametrize("name", SHARES)
+def test_between_zero_and_one(name: str, bad: float) -> None:
+    assert refusal(**{name: bad}) == f"{name}={bad} is impossible; it must be between 0 and 1"
+    for good in (0.0, 1.0):
+        validate(override(Config(), {name: good}), HORIZON)
+
+
+@pytest.mark.parametrize("name", NOT_NEGATIVE)
+def test_zero_or_more(name: str) -> None:
+    assert refusal(**{name: -1}) == f"{name}=-1 is impossible; it must be 0 or more"
+    validate(override(Config(), {name: 0}), HORIZON)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_have_positive_sizes(name: str) -> None:
+    assert refusal(**{name: (16, 0)}) == f"{name}=(16, 0) is impossible; it must be positive sizes"
+
+
+def test_every_number_of_the_config_is_covered() -> None:
+    """A new field has to be validated, or named here as free to be anything."""
+    anything = {"low.reward_scale", "high.reward_scale"}
+    numbers = {
+        name
+        for name, value in flat_fields(Config()).items()
+        if isinstance(value, int | float | tuple) and not isinstance(value, bool)
+    }
+    covered = {*AT_LEAST_ONE, *POSITIVE, *SHARES, *NOT_NEGATIVE, *LAYERS, "capacity"}
+    assert numbers - covered == anything
