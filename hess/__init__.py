@@ -11,6 +11,7 @@ Nothing heavy is imported before one of these is used.
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,9 +31,17 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'hess' has no attribute {name!r}")
+    # Cores, threads and caches are read by NumPy and JAX once, when they are imported.
+    importlib.import_module("hess.runtime").configure()
     module, _, attribute = _HOMES[name].partition(":")
     return getattr(importlib.import_module(module), attribute)
 
 
 def __dir__() -> list[str]:
     return __all__
+
+
+# `import gymnasium, hess` and `gymnasium.make("hess:hess/AntMaze-v0")` need no further set-up.
+# Without Gymnasium in memory the import stays light; what needs the tasks registers them.
+if "gymnasium" in sys.modules:
+    importlib.import_module("hess.envs")

@@ -89,7 +89,10 @@ class RunFolder:
 
     def write_metadata(self) -> None:
         """Write what runs here now: command, versions, commit, machine."""
-        write_sealed(self.metadata_file, {"command": sys.argv, **runtime.describe()})
+        write_sealed(
+            self.metadata_file,
+            {"command": [Path(sys.argv[0]).name, *sys.argv[1:]], **runtime.describe()},
+        )
 
     def read_metadata(self) -> dict[str, Any]:
         """What `write_metadata` wrote."""
