@@ -76,6 +76,7 @@ def train(
 def train_config(config: Config, runs: Path, name: str | None = None) -> Run:
     """Train, or resume, the run of a complete config."""
     runtime.configure()
+    _refuse_impossible(config)
     folder = RunFolder(run_path(config, runs, name))
     folder.lock()
     try:
@@ -87,8 +88,19 @@ def train_config(config: Config, runs: Path, name: str | None = None) -> Run:
         folder.unlock()
 
 
+def _refuse_impossible(config: Config) -> None:
+    """Before anything is written."""
+    task = Task(config.task)
+    try:
+        validate(config, task.horizon)
+    finally:
+        task.close()
+
+
 def run_path(config: Config, runs: Path, name: str | None) -> Path:
     """runs/task/method/name."""
+    if name is not None and (Path(name).name != name or name in ("", ".", "..")):
+        raise HessError(f"a run cannot be named {name!r}; a name is one folder, without slashes")
     task = config.task.removeprefix("hess/").removesuffix("-v0").replace("/", "-").replace(":", "-")
     return runs / task / config.method / (name or f"seed-{config.seed}")
 
@@ -214,6 +226,8 @@ def _small_agent(config: Config, size: int) -> Agent:
     return find_method(config.method).build(small, shape)
 
 
-def evaluate(path: str | Path, episodes: int = 10, seed: int = 0) -> Evaluation:
-    """Evaluate the agent of a run."""
-    return load(path).evaluate(episodes, seed)
+def evaluate(
+    path: str | Path, episodes: int = 10, seed: int = 0, *, task: str | None = None
+) -> Evaluation:
+    """Evaluate the agent of a run; `task` as in `load`."""
+    return load(path, task=task).evaluate(episodes, seed)

@@ -32,7 +32,6 @@ from hess.training.records import Records
 from hess.training.ring import refill, replay_source
 from hess.training.snapshots import drop_later_snapshots, write_snapshot
 from hess.training.task import Task
-from hess.validation import validate
 
 
 class Result(NamedTuple):
@@ -50,7 +49,6 @@ class Trainer:
     def __init__(self, config: Config, folder: RunFolder, display: Display):
         self.config, self._folder, self._display = config, folder, display
         tasks = [Task(config.task) for _ in range(config.num_envs)]
-        validate(config, tasks[0].horizon)
         shape = tasks[0].shape(config)
         self.agent: Agent = method(config.method).build(config, shape)
         self._collector = Collector(tasks, shape, config.seed)
