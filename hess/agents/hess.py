@@ -94,17 +94,20 @@ class Hess:
         return self._hierarchy_policy(0.0) if self.has_representation else RandomPolicy(self.config)
 
     def _hierarchy_policy(self, probability: float) -> HierarchyPolicy:
-        warming_up = self.config.high.warmup == "uniform" and self.explorer.successes == 0
         return HierarchyPolicy(
             config=self.config,
             representation=HostMLP(self.networks.representation.network),
             low=HostActor(self.networks.low.actor),
             high=HostActor(self.networks.high.actor),
-            uniform_subgoals=warming_up,
+            uniform_subgoals=self._is_warming_up(),
             unit=self.explorer.unit,
             probability=probability,
             pool=self._candidate_pool() if probability > 0 else None,
         )
+
+    def _is_warming_up(self) -> bool:
+        """Before the first success there is no reward that the high level could learn from."""
+        return self.config.high.warmup == "uniform" and self.explorer.successes == 0
 
     def learn(self, episodes: Sequence[Episode], report: Progress) -> dict[str, float]:
         """Lines 7 and 11-15 for a round of episodes."""
@@ -132,13 +135,17 @@ class Hess:
         return episode
 
     def _improve_policies(self, episodes: Sequence[Episode]) -> dict[str, float]:
-        """SAC updates of both levels, in one compiled loop each."""
+        """SAC updates of both levels, in one compiled loop each.
+
+        The high level waits while it warms up: without rewards, entropy tuning would only take
+        its temperature to zero.
+        """
         lengths = np.array([int(episode.length) for episode in episodes])
         decisions = np.array(
             [lengths.sum(), segment_counts(lengths, self.config.subgoal_interval).sum()]
         )
-        rates = (self.config.low.updates_per_decision, self.config.high.updates_per_decision)
-        self._updates_owed += decisions * np.array(rates)
+        high_rate = 0.0 if self._is_warming_up() else self.config.high.updates_per_decision
+        self._updates_owed += decisions * (self.config.low.updates_per_decision, high_rate)
         low_updates, high_updates = np.floor(self._updates_owed).astype(int)
         self._updates_owed -= (low_updates, high_updates)
 
@@ -151,7 +158,8 @@ class Hess:
         high, high_metrics = self._learn_high(
             self.networks.high, self.replay, self._fold("high"), high_updates, self.explorer.radius
         )
-        values |= {f"high/{name}": float(value) for name, value in high_metrics.items()}
+        if high_updates:
+            values |= {f"high/{name}": float(value) for name, value in high_metrics.items()}
         self.networks = Networks(high, low, self.networks.representation)
         return values | {"time/low": middle - start, "time/high": time.perf_counter() - middle}
 
