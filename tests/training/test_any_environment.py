@@ -1,0 +1,33 @@
+"""Environments that the package does not know train with every method, by the same call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hess
+from hess.agents.methods import METHODS
+from hess.training.folder import RunFolder
+from hess.training.records import read_evaluations, read_metrics
+from tests.training.stub import TINY
+from tests.training.toy_tasks import FIELD, HORIZON, SLOPE
+
+
+@pytest.mark.parametrize("task", [FIELD, SLOPE])
+@pytest.mark.parametrize("method", METHODS)
+def test_it_trains(method: str, task: str, tmp_path: Path) -> None:
+    fixed = {"task", "method", "steps", *METHODS[method].overrides}
+    fields = {name.replace(".", "__"): value for name, value in TINY.items() if name not in fixed}
+    run = hess.train(task, method, runs=tmp_path, steps=5 * HORIZON, **fields)
+    assert run.result.finished
+    assert run.path == tmp_path / task.removesuffix("-v0").replace("/", "-") / method / "seed-0"
+    folder = RunFolder(run.path)
+    rows, lines = read_evaluations(folder), read_metrics(folder)
+    assert rows["step"][0] == 0
+    assert rows["step"][-1] == run.result.step
+    assert "low/critic_loss" in lines[-1], "it never came to learning"
+    assert all(np.isfinite(value) for line in lines for value in line.values())
+    lengths = np.diff([0, *(line["step"] for line in lines)])
+    assert (lengths == HORIZON).all() == (task == FIELD)
