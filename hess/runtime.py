@@ -25,7 +25,8 @@ from hess.errors import HessError
 
 PACKAGES = ("jax", "jaxlib", "equinox", "optax", "numpy", "gymnasium", "mujoco", "safetensors")
 # What EGL needs to draw without a display; .ci/run installs the same.
-RENDERING_PACKAGES = ("libegl1", "libgl1-mesa-dri")
+RENDERING_PACKAGES = ("libegl1", "libgl1", "libgl1-mesa-dri")
+_OPENGL = ("libOpenGL.so.0", "libGL.so.1", "libGLESv2.so.2")  # PyOpenGL takes the first it finds
 SETTINGS = (
     "JAX_PLATFORMS",
     "MUJOCO_GL",
@@ -68,7 +69,7 @@ def configure(cores: Sequence[int] | None = None, threads: int | None = None) ->
     # The actor's two small matrix products: waking a second BLAS thread costs more than it brings.
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
-    _choose_gl()
+    choose_gl()
     _use_compilation_cache()
     if explicit or _chosen is None:
         _chosen = choice
@@ -86,20 +87,24 @@ def has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _choose_gl() -> None:
+def choose_gl() -> None:
     """Draw through EGL where there is no display.
 
-    MuJoCo cannot even be imported with MUJOCO_GL=egl where libEGL is missing, so drawing is
-    switched off there: everything else works.
+    MuJoCo cannot even be imported with MUJOCO_GL=egl where libEGL or an OpenGL library is
+    missing, so drawing is switched off there: everything else works.
     """
     if sys.platform != "linux" or has_display() or os.environ.get("MUJOCO_GL"):
         return
+    usable = _loads("libEGL.so.1") and any(map(_loads, _OPENGL))
+    os.environ["MUJOCO_GL"] = "egl" if usable else "disable"
+
+
+def _loads(library: str) -> bool:
     try:
-        ctypes.CDLL("libEGL.so.1")
+        ctypes.CDLL(library)
     except OSError:
-        os.environ["MUJOCO_GL"] = "disable"
-    else:
-        os.environ["MUJOCO_GL"] = "egl"
+        return False
+    return True
 
 
 def rendering_advice() -> str:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hess.analysis import style
 from hess.analysis.projection import Projection
 from hess.analysis.snapshot import Snapshot
-from hess.envs.floor_plan import FloorPlan
+from hess.envs.plan import FloorPlan
 
 Floats = NDArray[np.floating[Any]]
 Box = tuple[float, float, float, float]  # left, low, right, high
@@ -111,24 +111,12 @@ def measure(axes: Axes, view: View, values: Floats, colours: str) -> PathCollect
     """Visited states in the colour of their cell (Fig. 3d and e); values are per cell."""
     states = view.snapshot.states
     points = view.points(states.embeddings)
-    own = cell_values(view, values, states.embeddings)
+    own = np.append(values, np.nan)[view.snapshot.cells.indices(states.embeddings)]
     known = np.isfinite(own)
     if states.embeddings.shape[1] == 2:
         _cell_borders(axes, view)
     label_space(axes, view, points)
     return dots(axes, points[known], c=own[known], s=9, cmap=colours)
-
-
-def cell_values(view: View, values: Floats, embeddings: Floats) -> Floats:
-    """The value of the cell that each embedding lies in; nan where the cell has none. -> [n]."""
-    places = _cell(view.snapshot.cells.centres, view.snapshot.cells.size)
-    index = {tuple(place): number for number, place in enumerate(places)}
-    rows = [index.get(tuple(place), -1) for place in _cell(embeddings, view.snapshot.cells.size)]
-    return np.append(values, np.nan)[rows]
-
-
-def _cell(points: Floats, cell_size: float) -> NDArray[np.int64]:
-    return np.floor(points / cell_size).astype(np.int64)
 
 
 def _cell_borders(axes: Axes, view: View) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from hess.analysis.reading import Series, read_evaluations, read_metrics
 from hess.analysis.snapshot import Snapshot, load_snapshot
 from hess.config import ExplorationConfig
-from hess.envs.floor_plan import FloorPlan
+from hess.envs.plan import FloorPlan
 from hess.errors import HessError
 from hess.files import read_json
 from hess.training.folder import RunFolder

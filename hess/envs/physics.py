@@ -10,7 +10,7 @@ import os
 from hess import runtime
 from hess.errors import HessError
 
-runtime._choose_gl()
+runtime.choose_gl()
 
 try:
     import mujoco as mujoco  # type: ignore[import-untyped]  # noqa: PLC0414 (others take it from here)

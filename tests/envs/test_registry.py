@@ -147,17 +147,6 @@ def test_a_bad_maze_is_named(changes: dict[str, Any], sentence: str) -> None:
     assert "Bad" not in TASKS
 
 
-def test_the_floor_plan_function_survives_its_namesake_module() -> None:
-    program = (
-        "import hess.envs; from hess.envs.floor_plan import FloorPlan;"
-        "print(isinstance(hess.envs.floor_plan('PointMaze'), FloorPlan))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
-    assert done.stdout.strip() == "True", done.stderr
-
-
 def test_floor_plan_of_a_task_and_of_an_env(build: Any) -> None:
     plan = hess.envs.floor_plan("AntMaze")
     assert plan is not None
