@@ -31,6 +31,7 @@ from hess.validation import validate
 Floats = NDArray[np.floating[Any]]
 
 _AGENT = "agent."  # prefix of the agent's arrays in a checkpoint
+_MOST_ENVS = 4096  # that a stranger's checkpoint can have pending episodes of
 
 
 class Run(NamedTuple):
@@ -201,7 +202,7 @@ def load(
         {f"{_AGENT}{name}": array for name, array in agent.state().items()},
         empty_episode(agent.shape),
         slots=1,
-        rounds=config.num_envs,
+        rounds=min(config.num_envs, _MOST_ENVS),
     )
     checkpoint = CheckpointFolder(Path(path)).load(expected, warn, episodes=False)
     assert checkpoint is not None
@@ -215,10 +216,10 @@ def _small_agent(config: Config, size: int) -> Agent:
 
     Nothing is stored or learned any more: a ring of one episode saves the memory of a million.
     """
-    refuse_giants(config, size)
     task = Task(config.task)
     try:
         validate(config, task.horizon)
+        refuse_giants(config, task.observation_dim + task.goal_dim, size)
         shape = task.shape(config)
     finally:
         task.close()

@@ -45,6 +45,8 @@ class CellTable:
     def __init__(self, keys: Keys | None = None, values: Floats | None = None):
         self.keys: Keys = np.zeros(0, np.int64) if keys is None else keys
         self.values: Floats = np.zeros(0, np.float64) if values is None else values
+        if self.keys.shape != self.values.shape:
+            raise HessError(f"{len(self.keys)} cells cannot have {len(self.values)} values")
 
     def __len__(self) -> int:
         return len(self.keys)

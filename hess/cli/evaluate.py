@@ -18,6 +18,8 @@ class Evaluate:
     """Episodes to play."""
     seed: int = 0
     """Seed of the episodes."""
+    task: str | None = None
+    """The run's task, if it is a module:Env-v0: naming it says that you trust the module."""
     video: Path | None = None
     """Also film the first episodes, with the subgoals pursued, as an mp4."""
 
@@ -31,7 +33,7 @@ class Evaluate:
         runtime.configure()
         import hess
 
-        agent = hess.load(self.run_folder)
+        agent = hess.load(self.run_folder, task=self.task)
         result = agent.evaluate(self.episodes, self.seed)
         print(
             f"success rate {result.success_rate:.2f}, mean return {result.mean_return:.2f} "

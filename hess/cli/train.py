@@ -68,7 +68,7 @@ class Train(Config):
         folder = RunFolder(done.path)
         if not done.result.finished:
             print(f"stopped at step {done.result.step:,}; everything is saved")
-            print(f"resume with: {shlex.join([_program(), *sys.argv[1:]])}")
+            print(f"resume with: {shlex.join([*_program(), *sys.argv[1:]])}")
             return _signal_code(done.result.signal or signal.SIGTERM)
         draw_curve(folder)
         rate = done.result.success_rate
@@ -85,10 +85,12 @@ def _signal_code(number: int) -> int:
     return 128 + number
 
 
-def _program() -> str:
-    """`hess`, or the path that was typed where the PATH does not lead to this one."""
+def _program() -> list[str]:
+    """`hess`, or what was typed where the PATH does not lead to this one."""
     found, typed = shutil.which("hess"), sys.argv[0]
-    return "hess" if found and os.path.exists(typed) and os.path.samefile(found, typed) else typed
+    if found and os.path.exists(typed) and os.path.samefile(found, typed):
+        return ["hess"]
+    return [typed] if os.access(typed, os.X_OK) else [sys.executable, typed]
 
 
 def _value_of(flag: str, arguments: Sequence[str]) -> str | None:

@@ -161,7 +161,7 @@ class CheckpointFolder:
                 aside = folder.with_name(f"damaged-{folder.name}")
                 shutil.rmtree(aside, ignore_errors=True)
                 _rename(folder, aside)
-                warn(f"set aside as {str(aside)!r}")
+                warn(f"the damaged checkpoint is set aside as {str(aside)!r}")
         for folder in unfinished_folders(self._run):
             if int(folder.name) > self._kept_step():
                 warn(f"the checkpoint at step {int(folder.name):,} was never finished")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import fcntl
+import functools
 import math
 import os
 import socket
@@ -109,10 +110,11 @@ def from_json(kind: Any, values: Any, where: str) -> Any:
         raise HessError(
             f"{where} is damaged or of another version: it has {problem} field {name!r}"
         )
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     return kind(**{name: _convert(hints[name], values[name], f"{where}: {name}") for name in names})
 
 
+_hints = functools.cache(get_type_hints)
 _LARGEST = 2**53  # beyond it JSON readers disagree, and nothing here counts that far
 
 

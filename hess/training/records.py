@@ -31,38 +31,36 @@ class Records:
         self._folder = folder
         self._metrics = Position(0, 0)
         self._evaluations = _HEADER
-        self._wants_tensorboard = tensorboard
+        self._tensorboard = tensorboard
+        self._first_step = 0
         self._events: EventFile | None = None
 
     def start(self) -> None:
         """Begin the files of a new run."""
         write_atomic(self._folder.metrics_file, "")
         write_atomic(self._folder.evaluations_file, self._evaluations)
-        self._open_events(0)
 
     def resume(self, position: RecordsPosition, step: int, warn: Callable[[str], None]) -> None:
         """Continue the files of a run from a checkpoint."""
         self._metrics, self._evaluations = position.metrics, position.evaluations
         self._cut_metrics(warn)
         self._cut_evaluations(warn)
-        self._open_events(step + 1)
+        self._first_step = step + 1
 
     def metrics(self, step: int, values: dict[str, float]) -> None:
         """A line of metrics.jsonl, and the same as TensorBoard scalars."""
         line = json.dumps({"step": step} | values) + "\n"
         _append(self._folder.metrics_file, line)
         self._metrics = _advance(self._metrics, line.encode())
-        if self._events is not None:
-            self._events.add(step, values)
+        self._add_events(step, values)
 
     def evaluation(self, values: dict[str, float]) -> None:
         """A row of eval.csv."""
         row = ",".join(f"{values[name]:.10g}" for name in EVALUATION_COLUMNS) + "\n"
         _append(self._folder.evaluations_file, row)
         self._evaluations += row
-        if self._events is not None:
-            shown = {f"evaluation/{name}": values[name] for name in EVALUATION_COLUMNS[2:]}
-            self._events.add(int(values["step"]), shown)
+        shown = {f"evaluation/{name}": values[name] for name in EVALUATION_COLUMNS[2:]}
+        self._add_events(int(values["step"]), shown)
 
     def position(self) -> RecordsPosition:
         """For the checkpoint; what it counts on is on disk first."""
@@ -75,9 +73,12 @@ class Records:
         if self._events is not None:
             self._events.close()
 
-    def _open_events(self, first_step: int) -> None:
-        if self._wants_tensorboard:
-            self._events = EventFile(self._folder.tensorboard, first_step)
+    def _add_events(self, step: int, values: dict[str, float]) -> None:
+        if not self._tensorboard:
+            return
+        if self._events is None:
+            self._events = EventFile(self._folder.tensorboard, self._first_step)
+        self._events.add(step, values)
 
     def _cut_metrics(self, warn: Callable[[str], None]) -> None:
         """Damaged metrics must not pass for measured ones, nor be the end of a run."""

@@ -17,6 +17,8 @@ from hess.replay import EpisodeShape
 
 Floats = NDArray[np.floating[Any]]
 
+_LARGEST = 1e76  # squared length of what a float32 can still hold
+
 
 class State(NamedTuple):
     """What an agent may see of a state, and the position that only analysis may."""
@@ -84,11 +86,11 @@ class Task:
         """Start an episode that depends on the seed alone."""
         try:
             raw, info = self.env.reset(seed=seed)
+            return self._state(raw, info, 0)
         except HessError:
             raise
         except Exception as error:
             raise self._fault("reset raised", 0, error) from error
-        return self._state(raw, info, 0)
 
     def step(self, action: Floats, number: int) -> Outcome:
         """Take an action from [-1, 1]; `number` is the step of the episode, for messages."""
@@ -96,16 +98,16 @@ class Task:
             raw, reward, terminated, truncated, info = self.env.step(
                 self._middle + self._half_range * action
             )
+            state = self._state(raw, info, number)
+            value = float(reward)
+            success = bool(info.get("is_success", False))
+            healthy = bool(info.get("is_healthy", True))
         except HessError:
             raise
         except Exception as error:
             raise self._fault("step raised", number, error) from error
-        state = self._state(raw, info, number)
-        value = float(reward)
         if not math.isfinite(value):
             raise self._fault(f"gave the reward {value}", number)
-        success = bool(info.get("is_success", False))
-        healthy = bool(info.get("is_healthy", True))
         return Outcome(state, value, success, healthy, bool(terminated), bool(truncated))
 
     def close(self) -> None:
@@ -125,13 +127,18 @@ class Task:
                 f"instead of {self.observation_dim} and {self.goal_dim}",
                 number,
             )
-        if not (math.isfinite(observation.sum()) and math.isfinite(goal.sum())):
-            raise self._fault("gave an observation that is not finite", number)
-        return State(observation, goal, _first_two(position))
+        place = _first_two(position)
+        checked = (("an observation", observation), ("a goal", goal), ("a position", place))
+        for name, values in checked:
+            if not float(np.dot(values, values)) < _LARGEST:  # also false for NaN
+                raise self._fault(f"gave {name} that is not finite", number)
+        return State(observation, goal, place)
 
     def _fault(self, what: str, number: int, error: Exception | None = None) -> HessError:
         reason = f" {type(error).__name__}: {error}" if error is not None else ""
-        return HessError(f"the environment {self.name!r} {what}{reason} at step {number}")
+        return HessError(
+            f"the environment {self.name!r} {what}{reason} at step {number} of an episode"
+        )
 
 
 def _first_two(position: Any) -> Floats:

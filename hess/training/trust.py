@@ -8,7 +8,8 @@ from itertools import pairwise
 from hess.config import Config
 from hess.errors import HessError
 
-_HARMLESS = 2**26  # bytes of weights that anybody can spare
+_HARMLESS = 2**20  # bytes; a layer of this size needs no file to vouch for it
+_MOST_LAYERS = 64
 
 
 def refuse_foreign_code(task: str, agreed: str | None) -> None:
@@ -23,18 +24,22 @@ def refuse_foreign_code(task: str, agreed: str | None) -> None:
         )
 
 
-def refuse_giants(config: Config, size: int) -> None:
-    """Networks that could not have come from a file of `size` bytes are not even built."""
-    layers = (
+def refuse_giants(config: Config, observed: int, size: int) -> None:
+    """Networks that could not have come from a file of `size` bytes are not even built.
+
+    `observed` is how many numbers the task lets an agent see.
+    """
+    dim = config.representation.dim
+    networks = (
         config.low.hidden,
         config.high.hidden,
-        (*config.representation.hidden, config.representation.dim),
+        (*config.representation.hidden, dim),
     )
-    largest = max(
-        max(width, before * width) for hidden in layers for before, width in pairwise((1, *hidden))
-    )
-    if 4 * largest > max(size, _HARMLESS):
-        raise HessError(
-            f"config describes layers of {largest:,} weights, "
-            f"the checkpoint has room for {size // 4:,}"
-        )
+    for layers in networks:
+        sizes = (observed + 2 * dim, *layers)
+        largest = max(before * after for before, after in pairwise((1, *sizes)))
+        if len(sizes) > _MOST_LAYERS or 4 * largest > max(size, _HARMLESS):
+            raise HessError(
+                f"the config describes {len(layers)} layers of up to {largest:,} weights, "
+                f"the checkpoint has {size:,} bytes"
+            )
