@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 from hess.analysis import style
 from hess.analysis.explained import DIAGNOSTICS
-from hess.analysis.groups import Setting, by_method, by_task, by_value, running_mean
-from hess.analysis.reading import Series, thin
+from hess.analysis.groups import Setting, by_method, by_task, by_value
+from hess.analysis.reading import Series, smoothed, thin
 from hess.analysis.runs import NothingToDrawError, Run
 from hess.training.folder import RunFolder
 
@@ -80,8 +80,7 @@ def draw_series(axes: Axes, series: Series) -> None:
     """A noisy quantity: every value faintly, their running mean clearly."""
     thinned = thin(series, _POINTS)
     axes.plot(thinned.steps, thinned.values, color=style.SKY, linewidth=0.6, alpha=0.6)
-    window = max(len(series.steps) // 40, 1)
-    smooth = thin(Series(series.steps, running_mean(series.values, window)), _POINTS)
+    smooth = thin(smoothed(series), _POINTS)
     axes.plot(smooth.steps, smooth.values, color=style.BLUE, linewidth=1.4)
     axes.grid(axis="y")
     _step_axis(axes)

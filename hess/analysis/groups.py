@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hess.agents.methods import METHODS
-from hess.analysis.reading import Series
+from hess.analysis.reading import Series, running_mean
 from hess.analysis.runs import Run
 
 Floats = NDArray[np.floating[Any]]
@@ -65,14 +65,6 @@ def average(series: Sequence[Series], smooth: int = 1) -> Curve | None:
         t = _T[count - 2] if count - 2 < len(_T) else 1.96
         half = t * values.std(0, ddof=1) / np.sqrt(count)
     return Curve(steps, values.mean(0), half, count)
-
-
-def running_mean(values: Floats, window: int) -> Floats:
-    """Mean over a centred window, shorter at both ends."""
-    if window <= 1:
-        return values
-    kernel = np.ones(window)
-    return np.convolve(values, kernel, "same") / np.convolve(np.ones_like(values), kernel, "same")
 
 
 def by_task(runs: Sequence[Run]) -> dict[str, list[Run]]:

@@ -42,10 +42,10 @@ def read_metrics(folder: RunFolder) -> dict[str, Series]:
     return parse_metrics(complete_lines(folder.metrics_file), str(folder.metrics_file))
 
 
-def parse_metrics(lines: Iterable[str], where: str) -> dict[str, Series]:
-    """Lines of metrics.jsonl by quantity."""
+def parse_metrics(lines: Iterable[str], where: str, first: int = 1) -> dict[str, Series]:
+    """Lines of metrics.jsonl by quantity; `first` is the number of the first line."""
     columns: dict[str, tuple[list[float], list[float]]] = {}
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, first):
         try:
             row = json.loads(line)
             step = float(row.pop("step"))
@@ -97,3 +97,19 @@ def thin(series: Series, points: int) -> Series:
         | {int(s[np.argmax(series.values[s])]) for s in stretches}
     )
     return Series(series.steps[kept], series.values[kept])
+
+
+def smoothed(series: Series) -> Series:
+    """The running mean over a fortieth of a series."""
+    return Series(series.steps, running_mean(series.values, max(len(series.steps) // 40, 1)))
+
+
+def running_mean(values: Floats, window: int) -> Floats:
+    """Mean over a centred window, shorter at both ends."""
+    if window <= 1:
+        return values
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    places = np.arange(len(values))
+    first = np.maximum(places - (window - 1) // 2, 0)
+    last = np.minimum(places + window // 2 + 1, len(values))
+    return (sums[last] - sums[first]) / (last - first)

@@ -17,6 +17,7 @@ from hess.errors import HessError
 from hess.files import read_json
 from hess.training.folder import RunFolder
 from hess.training.snapshots import list_snapshots
+from hess.training.trust import refuse_foreign_code
 
 _SIGNS = ("config.json", "metrics.jsonl", "eval.csv")
 _DEPTH = 6  # folders below the given one; runs/task/method/name needs three
@@ -123,6 +124,7 @@ def task_plan(task: str) -> FloorPlan | None:
     """The floor plan of a task; building the task to ask it takes a while."""
     from hess.envs import floor_plan
 
+    refuse_foreign_code(task, None)
     return floor_plan(task)
 
 

@@ -38,6 +38,13 @@ class Cells:
     novelty: Floats  # [n]
     potential: Floats  # [n]
 
+    def indices(self, embeddings: Floats) -> NDArray[np.intp]:
+        """The cell that each embedding lies in; -1 where there is none. [m, d] -> [m]."""
+        places = np.floor(self.centres / self.size).astype(np.int64)
+        number = {tuple(place): index for index, place in enumerate(places.tolist())}
+        asked = np.floor(embeddings / self.size).astype(np.int64)
+        return np.array([number.get(tuple(place), -1) for place in asked.tolist()], np.intp)
+
 
 @dataclass(frozen=True)
 class Trajectory:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from itertools import chain
@@ -118,16 +119,27 @@ class _Film:
 def _write(out: Path, frames: Iterator[Picture]) -> None:
     """Encode frames as they come: an episode of pictures would fill the memory."""
     first = next(frames)
+    height, width, _ = first.shape
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "video.mp4"
-        height, width, _ = first.shape
-        writer = imageio_ffmpeg.write_frames(
-            str(path), (width, height), fps=FRAMES_PER_SECOND, quality=6, macro_block_size=2
+        # A plain Popen: imageio's own writer forks, which JAX's threads do not survive for sure.
+        encoder = subprocess.Popen(
+            [
+                imageio_ffmpeg.get_ffmpeg_exe(),
+                *("-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24"),
+                *("-s", f"{width}x{height}", "-r", str(FRAMES_PER_SECOND), "-i", "-"),
+                *("-c:v", "libx264", "-preset", "veryfast", "-crf", "24", "-pix_fmt", "yuv420p"),
+                *("-movflags", "+faststart", str(path)),
+            ],
+            stdin=subprocess.PIPE,
         )
-        writer.send(None)  # start the encoder
+        assert encoder.stdin is not None
         try:
             for frame in chain([first], frames):
-                writer.send(np.ascontiguousarray(frame))
+                encoder.stdin.write(np.ascontiguousarray(frame).data)
         finally:
-            writer.close()
+            encoder.stdin.close()
+            code = encoder.wait()
+        if code != 0:
+            raise HessError(f"the video could not be encoded: ffmpeg ended with code {code}")
         write_atomic(out, path.read_bytes())

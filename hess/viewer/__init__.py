@@ -1,0 +1,1 @@
+"""`hess view`: a local web page to follow training and to scrub through it afterwards."""
