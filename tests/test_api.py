@@ -91,10 +91,21 @@ def test_the_same_call_resumes_and_another_config_is_refused(run: Run, runs: Pat
         hess.train(FIELD, runs=runs, **(FIELDS | {"subgoal_radius": 3.0}))
 
 
-def test_an_unknown_task_leaves_no_run_behind(tmp_path: Path) -> None:
-    with pytest.raises(HessError, match="unknown task 'PointMase'"):
-        hess.train("PointMase", runs=tmp_path, steps=10)
-    assert not list(tmp_path.rglob("*.json"))
+@pytest.mark.parametrize(
+    ("task", "fields", "sentence"),
+    [
+        ("PointMase", {}, "unknown task 'PointMase'"),
+        (FIELD, {"subgoal_interval": 7}, "subgoal_interval=7 does not divide the horizon 20"),
+        (FIELD, {"exploration__probability": 1.5}, r"exploration\.probability=1\.5 is impossible"),
+        (FIELD, {"name": "../elsewhere"}, "a run cannot be named '../elsewhere'"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_anything_is_written(
+    tmp_path: Path, task: str, fields: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(HessError, match=sentence):
+        hess.train(task, runs=tmp_path, **(FIELDS | fields))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_loaded_agent_acts_the_same_after_a_reset(agent: LoadedAgent) -> None:

@@ -13,7 +13,7 @@ from hess.errors import HessError
 
 _points = st.integers(1, 6).flatmap(
     lambda dim: hnp.arrays(
-        np.float64, st.tuples(st.integers(1, 20), st.just(dim)), elements=st.floats(-500, 500)
+        np.float64, st.tuples(st.integers(1, 20), st.just(dim)), elements=st.floats(-100, 100)
     )
 )
 
