@@ -59,6 +59,7 @@ class PlainDisplay:
     def __init__(self, steps: int):
         self._steps = steps
         self._last_line = 0
+        self._heard = True
         self._clock = _Clock()
 
     def update(self, step: int, metrics: dict[str, float]) -> None:
@@ -86,8 +87,15 @@ class PlainDisplay:
         """Too much for a log."""
 
     def message(self, text: str) -> None:
-        """Print a line at once, also into a pipe."""
-        print(text, flush=True)
+        """Print a line at once, also into a pipe.
+
+        A log on a full disk, or a reader that has left, is no reason to end a night's run.
+        """
+        if self._heard:
+            try:
+                print(text, flush=True)
+            except OSError:
+                self._heard = False
 
 
 class LiveDisplay:

@@ -107,6 +107,19 @@ class Records:
         warn(f"{str(path)!r} was damaged; it is restored from the checkpoint")
 
 
+def refuse_orphans(folder: RunFolder, checkpoint_interval: int) -> None:
+    """Results that need a checkpoint to be continued, where there is none, are not overwritten."""
+    if not folder.evaluations_file.exists():
+        return
+    rows = folder.evaluations_file.read_text(errors="replace").split("\n")[1:-1]
+    steps = [int(step) for step, *_ in (row.split(",") for row in rows) if step.isdecimal()]
+    if sum(step >= checkpoint_interval for step in steps) > 1:
+        raise HessError(
+            f"{str(folder.path)!r} has results up to step {steps[-1]:,} but no checkpoint; "
+            "bring its checkpoints back, or remove the folder to start over"
+        )
+
+
 def _advance(position: Position, data: bytes) -> Position:
     return Position(position.size + len(data), zlib.crc32(data, position.checksum))
 

@@ -28,7 +28,7 @@ from hess.training.display import Display
 from hess.training.folder import RunFolder
 from hess.training.interrupts import StopOnSignal
 from hess.training.manifest import changes
-from hess.training.records import Records
+from hess.training.records import Records, refuse_orphans
 from hess.training.ring import refill, replay_source
 from hess.training.snapshots import drop_later_snapshots, write_snapshot
 from hess.training.task import Task
@@ -92,7 +92,9 @@ class Trainer:
         shape, replay = self.agent.shape, self.agent.replay
         expected = Expected(self._state(), empty_episode(shape), replay.slots, self.config.num_envs)
         checkpoint = self._checkpoints.load(expected, self._display.message)
-        if checkpoint is not None:
+        if checkpoint is None:
+            refuse_orphans(self._folder, self.config.record.checkpoint_interval)
+        else:
             self._resume(checkpoint)
         self._checkpoints.tidy(self._display.message)
         drop_later_snapshots(self._folder, self.step)

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.faults import remembering
 from tests.faults.runs import Outcome, outcome, path_of, stop_at, tiny_config, train
 from tests.faults.tiny_tasks import HORIZON
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package", autouse=True)
+def method() -> Iterator[None]:
+    """The agent of these tests, for no other tests."""
+    with remembering.registered():
+        yield
+
+
+@pytest.fixture(scope="package")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Compiled programs, for all programs under test."""
     return tmp_path_factory.mktemp("cache")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """The outcome of the tiny run when nothing happens to it."""
     runs = tmp_path_factory.mktemp("undisturbed")
@@ -26,7 +34,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     return outcome(path_of(tiny_config(), runs))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Runs with the tiny run in them, stopped after 13 of its 20 episodes."""
     runs = tmp_path_factory.mktemp("stopped")

@@ -5,7 +5,6 @@ HESS_TEST_SIGNAL="2,15 60" sends the program signals 2 and 15 when it has learne
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 
@@ -14,7 +13,7 @@ from tests.faults import remembering
 from tests.faults.runs import stop_at
 
 if __name__ == "__main__":
-    remembering.register()
     signals, _, step = os.environ.get("HESS_TEST_SIGNAL", "").partition(" ")
-    with stop_at(int(step), *map(int, signals.split(","))) if step else contextlib.nullcontext():
+    numbers = map(int, signals.split(",")) if step else ()
+    with remembering.registered(), stop_at(int(step or -1), *numbers):
         sys.exit(main())

@@ -5,7 +5,8 @@ What a checkpoint forgets or a resumed run repeats shows in its weights, its act
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -21,9 +22,14 @@ METHOD = Method("remembering", "a test agent", "none", {}, f"{__name__}:Remember
 _REWRITES_AFTER = 4  # episodes; like the first φ, which gives all stored ones their embeddings
 
 
-def register() -> None:
-    """Make it a method like any other."""
+@contextmanager
+def registered() -> Iterator[None]:
+    """While this lasts, it is a method like any other."""
     METHODS[METHOD.name] = METHOD
+    try:
+        yield
+    finally:
+        del METHODS[METHOD.name]
 
 
 class RememberingPolicy(NamedTuple):

@@ -23,7 +23,7 @@ from hess.presets import preset
 from hess.training.folder import flat_fields
 from hess.training.manifest import checkpoint_folders, read_manifest
 from hess.training.records import Records
-from tests.faults import remembering, tiny_tasks
+from tests.faults import tiny_tasks
 from tests.faults.tiny_tasks import HORIZON
 
 HERE = Path(__file__).parent
@@ -54,8 +54,6 @@ _FIELDS: dict[str, Any] = {
     "record.checkpoint_interval": 3 * HORIZON,
     "record.snapshot_interval": 6 * HORIZON,
 }
-
-remembering.register()
 
 
 def tiny_config(**fields: Any) -> Config:

@@ -77,6 +77,7 @@ def test_a_disk_may_fill_up_at_any_write(tmp_path: Path, undisturbed: Outcome) -
     assert pages > 30
 
 
+@pytest.mark.faults
 def test_the_program_says_it_in_one_line(tmp_path: Path, cache: Path) -> None:
     with small_disk(tmp_path / "disk", 6) as disk:
         ended = finish(command(CONFIG, disk), cache)
@@ -157,7 +158,7 @@ def is_refused(runs: Path, number: int, expected: Outcome) -> bool:
 def test_a_write_that_is_refused_stops_the_run_with_a_sentence(
     tmp_path: Path, undisturbed: Outcome
 ) -> None:
-    for number in range(1, 160, 9):
+    for number in range(1, 160, 13):
         is_refused(tmp_path / str(number), number, undisturbed)
 
 

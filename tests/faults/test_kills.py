@@ -85,7 +85,7 @@ def is_saving(path: Path) -> bool:
 
 
 def test_a_few_kills_change_nothing(tmp_path: Path, cache: Path) -> None:
-    Killer(tiny_config(), 4, tmp_path, cache).run()
+    Killer(tiny_config(), 2, tmp_path, cache).run()
 
 
 CASES = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,15 @@ def test_records_are_cut_back_at_once(half: Path) -> None:
         train(CONFIG, half)
     assert read_metrics(RunFolder(path))[-1]["step"] == 14 * HORIZON
     assert read_evaluations(RunFolder(path))["step"] == [0, 60, 120]
+
+
+def test_results_without_a_checkpoint_are_not_overwritten(half: Path) -> None:
+    path = path_of(CONFIG, half)
+    shutil.rmtree(path / "checkpoints")
+    before = files_of(path)
+    with pytest.raises(HessError, match="has results up to step 120 but no checkpoint; bring"):
+        train(CONFIG, half)
+    assert files_of(path) == before
 
 
 def test_leftovers_of_a_killed_process_are_removed(half: Path) -> None:

@@ -30,7 +30,10 @@ from tests.faults.tiny_tasks import HORIZON
 CONFIG = tiny_config()
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.faults)],
+)
 def test_a_signal_saves_and_prints_the_command_that_resumes(
     number: int, code: int, tmp_path: Path, cache: Path, undisturbed: Outcome
 ) -> None:
@@ -88,6 +91,7 @@ def test_a_second_signal_while_saving_leaves_nothing_half_written(
         assert outcome(path_of(CONFIG, runs)) == undisturbed
 
 
+@pytest.mark.faults
 def test_the_program_leaves_with_130_when_asked_twice(tmp_path: Path, cache: Path) -> None:
     process = Popen(
         command(CONFIG, tmp_path),
@@ -119,6 +123,20 @@ def test_a_second_program_stops_and_a_killed_one_blocks_nobody(
     third = finish(command(CONFIG, tmp_path), cache)
     assert third.code == 0, third.errors
     assert outcome(path) == undisturbed
+
+
+@pytest.mark.faults
+def test_a_program_that_nobody_listens_to_goes_on(
+    tmp_path: Path, cache: Path, undisturbed: Outcome
+) -> None:
+    process = start(command(CONFIG, tmp_path), cache)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait() == 0
+    assert process.stderr is not None
+    assert "Traceback" not in process.stderr.read()
+    process.stderr.close()
+    assert outcome(path_of(CONFIG, tmp_path)) == undisturbed
 
 
 def test_a_folder_can_be_locked_again_once_it_is_free(tmp_path: Path) -> None:

@@ -191,7 +191,7 @@ def small_run(method: str, runs: Path) -> Path:
         return train(small_config(method), runs).path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return small_run("remembering", tmp_path_factory.mktemp("honest"))
 
