@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hess.analysis import style
-from hess.analysis.explained import DIAGNOSTICS
+from hess.analysis.explained import shown_diagnostics
 from hess.analysis.groups import Setting, by_method, by_task, by_value
 from hess.analysis.reading import Series, smoothed, thin
 from hess.analysis.runs import NothingToDrawError, Run
@@ -18,6 +18,7 @@ from hess.training.folder import RunFolder
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _COLUMNS = 4  # panels in a row
+_FEW = 20  # values that are worth a mark each; a single one would be invisible without
 _POINTS = 600  # of a diagnostic: more than a panel has pixels
 
 
@@ -63,16 +64,16 @@ def value_curves(runs: Sequence[Run], smooth: int = 1) -> Figure:
 @style.styled
 def diagnostics(run: Run) -> Figure:
     """Every diagnostic of a run that has an explanation."""
-    shown = [name for name in DIAGNOSTICS if name in run.metrics]
+    shown = shown_diagnostics(run.metrics)
     if not shown:
         raise NothingToDrawError(f"{run.title} has logged nothing yet")
     figure, grid = _grid(len(shown), 2.5, 1.75)
-    for number, (axes, name) in enumerate(zip(grid, shown, strict=True)):
+    for number, (axes, (name, text)) in enumerate(zip(grid, shown.items(), strict=True)):
         draw_series(axes, run.metrics[name])
         if number + _COLUMNS < len(shown):
             axes.set_xlabel("")
-        axes.set_title(DIAGNOSTICS[name].title, fontsize=8)
-        axes.set_ylabel(DIAGNOSTICS[name].unit, fontsize=7)
+        axes.set_title(text.title, fontsize=8)
+        axes.set_ylabel(text.unit, fontsize=7)
     return figure
 
 
@@ -81,7 +82,8 @@ def draw_series(axes: Axes, series: Series) -> None:
     thinned = thin(series, _POINTS)
     axes.plot(thinned.steps, thinned.values, color=style.SKY, linewidth=0.6, alpha=0.6)
     smooth = thin(smoothed(series), _POINTS)
-    axes.plot(smooth.steps, smooth.values, color=style.BLUE, linewidth=1.4)
+    marker = "o" if len(smooth.steps) < _FEW else ""
+    axes.plot(smooth.steps, smooth.values, color=style.BLUE, linewidth=1.4, marker=marker, ms=3)
     axes.grid(axis="y")
     _step_axis(axes)
 

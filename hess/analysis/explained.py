@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import NamedTuple
 
 
@@ -124,3 +125,11 @@ DIAGNOSTICS = {
         "Weight of the entropy bonus; large against the reward it drowns a sparse success.",
     ),
 }
+
+
+def shown_diagnostics(logged: Container[str]) -> dict[str, Explanation]:
+    """The logged ones among them; the count of squares only where their share is unknown."""
+    kept = {name: text for name, text in DIAGNOSTICS.items() if name in logged}
+    if "train/coverage" in kept:
+        kept.pop("train/visited_squares", None)
+    return kept

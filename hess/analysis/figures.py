@@ -62,14 +62,14 @@ def _jobs(
     for name, draw_curves in CURVE_FIGURES.items():
         yield out / name, partial(draw_curves, runs, smooth)
     for task, own in by_task(runs).items():
-        chosen = _one_per_method(own)
+        chosen = one_per_method(own)
         for name, draw_methods in METHOD_FIGURES.items():
             if len(chosen) > 1:
                 file = f"{name}-{task}".replace("/", "-")
                 yield out / file, partial(draw_methods, chosen)
 
 
-def _one_per_method(runs: Sequence[Run]) -> list[Run]:
+def one_per_method(runs: Sequence[Run]) -> list[Run]:
     """The first run of every method that has snapshots to show."""
     settings = by_method(runs)
     first = [next((run for run in s.runs if run.snapshots), None) for s in settings]

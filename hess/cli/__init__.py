@@ -49,6 +49,7 @@ COMMANDS = (
     Command("evaluate", "Training", "hess.cli.evaluate:Evaluate"),
     Command("results", "Training", "hess.cli.results:Results"),
     Command("plot", "Look", "hess.cli.plot:Plot"),
+    Command("report", "Look", "hess.cli.report:Report"),
     Command("view", "Look", "hess.cli.view:View"),
     Command("doctor", "Machine", "hess.cli.doctor:Doctor"),
 )

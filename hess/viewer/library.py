@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hess.agents.exploration import scores
-from hess.analysis.explained import DIAGNOSTICS, EVALUATIONS, Explanation
+from hess.analysis.explained import EVALUATIONS, Explanation, shown_diagnostics
 from hess.analysis.projection import Projection
 from hess.analysis.reading import Series, smoothed, thin
 from hess.analysis.runs import Run, walk
@@ -67,7 +67,7 @@ class Library:
             "plan": attempt(lambda: _plan(run.plan), None) if about else None,
             "snapshots": steps,
             "evaluations": attempt(lambda: _charts(run.evaluations, EVALUATIONS), []),
-            "diagnostics": attempt(lambda: _charts(self._series(name, run), DIAGNOSTICS), []),
+            "diagnostics": attempt(lambda: _diagnostics(self._series(name, run)), []),
             "problems": problems,
             "step": _last_step(run)[0],
         }
@@ -141,6 +141,10 @@ def _charts(columns: dict[str, Series], explained: dict[str, Explanation]) -> li
                 chart["smooth"] = _line(smoothed(columns[name]))
             charts.append(chart)
     return charts
+
+
+def _diagnostics(columns: dict[str, Series]) -> list[Payload]:
+    return _charts(columns, shown_diagnostics(columns))
 
 
 def _line(series: Series) -> Payload:

@@ -116,7 +116,7 @@ function linesOf(chart) {
     ink: inks[each.place],
     width: each.dashed ? 1.2 : 1.9,
     dash: each.dashed ? [5, 4] : [],
-    points: Boolean(chart.wide) && !each.dashed && each.steps.length < 120,
+    points: !each.dashed && each.steps.length < (chart.wide ? 120 : 20),
     read: true,
   }));
   return [...faint, ...clear];

@@ -1,0 +1,211 @@
+"""`hess report`: what there is to say about a run, or a folder of runs, in one HTML file."""
+
+from __future__ import annotations
+
+import base64
+import io
+import shlex
+from collections.abc import Callable, Sequence
+from functools import partial
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from hess.analysis import curves, exploration
+from hess.analysis.exploration import steps_text
+from hess.analysis.figures import one_per_method
+from hess.analysis.groups import by_task
+from hess.analysis.runs import NothingToDrawError, Run
+from hess.errors import HessError
+from hess.experiments.commands import train_command
+from hess.files import read_json, write_atomic
+from hess.viewer.bundle import bundle
+from hess.viewer.library import Library, Payload
+
+_MOMENTS = 12  # snapshots of a run that are embedded
+_MOMENTS_OF_MANY = 4  # the same where several runs are
+_MOST_RUNS = 6  # with their snapshots; the table has all
+_STATES = 1_200  # per snapshot: dense enough for the maps, and half the size
+_VIDEO_LIMIT = 2_000_000  # bytes that are embedded; a larger video is only named
+_DPI = 110
+
+
+def write_report(runs: Sequence[Run], out: Path) -> None:
+    """Write the report of one run or of many."""
+    shown = list(runs) if len(runs) == 1 else _worth_showing(runs)
+    if len(runs) == 1:
+        title = runs[0].title
+        before, after = _facts(runs[0]) + _command_card(runs[0]), _run_cards(runs[0])
+    else:
+        title = f"{len(runs)} runs"
+        before, after = _table(runs) + _comparisons(runs), ""
+    page = bundle(f"HESS: {escape(title)}", before, after, _style(), _data(shown))
+    kind = "report alone" if len(shown) == 1 else "report"
+    write_atomic(out, page.replace("<body>", f'<body class="{kind}">', 1))
+
+
+def _style() -> str:
+    return Path(__file__).with_name("report.css").read_text()
+
+
+def _worth_showing(runs: Sequence[Run]) -> list[Run]:
+    chosen = [run for own in by_task(runs).values() for run in one_per_method(own)]
+    return chosen[:_MOST_RUNS]
+
+
+# --- what the maps and charts show -----------------------------------------------------------
+
+
+def _data(runs: Sequence[Run]) -> dict[str, Any]:
+    """The viewer's answers for some moments of the runs."""
+    moments = _MOMENTS if len(runs) == 1 else _MOMENTS_OF_MANY
+    answers: dict[str, Any] = {"list": [], "runs": {}, "snapshots": {}}
+    for run in runs:
+        library = Library(run.path)
+        (row,) = library.runs()
+        name = f"{run.config.task} · {run.config.method} · {run.path.name}"
+        answers["list"].append(row | {"name": name, "title": name, "age": None})
+        overview = library.run(".")
+        steps = _spread(overview["snapshots"], moments)
+        answers["runs"][name] = overview | {"name": name, "snapshots": steps}
+        for step in steps:
+            answers["snapshots"][f"{name} {step}"] = _thinner(library.snapshot(".", step))
+    return answers
+
+
+def _spread(steps: list[int], count: int) -> list[int]:
+    """Some of the steps, evenly, with the first and the last."""
+    places = np.linspace(0, len(steps) - 1, min(count, len(steps)))
+    return [steps[place] for place in sorted({round(float(place)) for place in places})]
+
+
+def _thinner(snapshot: Payload) -> Payload:
+    states = {name: values[:_STATES] for name, values in snapshot["states"].items()}
+    return snapshot | {"states": states}
+
+
+# --- one run ---------------------------------------------------------------------------------
+
+
+def _facts(run: Run) -> str:
+    rates = run.evaluations.get("success_rate")
+    facts = [("trained for", steps_text(int(rates.steps[-1])) if rates else "nothing yet")]
+    if rates is not None:
+        solved = np.flatnonzero(rates.values >= 0.9)
+        facts += [
+            ("success, last evaluation", f"{rates.values[-1]:.2f}"),
+            ("best evaluation", f"{rates.values.max():.2f}"),
+            ("0.9 first reached", steps_text(int(rates.steps[solved[0]])) if len(solved) else "—"),
+        ]
+    coverage = run.metrics.get("train/coverage")
+    if coverage is not None:
+        facts.append(("maze visited", f"{100 * coverage.values[-1]:.0f} %"))
+    rows = "".join(f"<div><dt>{name}</dt><dd>{escape(text)}</dd></div>" for name, text in facts)
+    return f'<dl class="facts">{rows}</dl>'
+
+
+def _command_card(run: Run) -> str:
+    about = _metadata(run)
+    try:
+        command = train_command(run.folder.read_config())
+    except HessError:  # of another version: what was typed then has to do
+        typed = about.get("command")
+        command = shlex.join(["hess", *map(str, typed[1:])]) if isinstance(typed, list) else ""
+    version = f"hess {about.get('hess')}, commit {about.get('commit')}"
+    changed = " with uncommitted changes" if about.get("dirty") else ""
+    machine = f"{about.get('cpu')}, {about.get('cores')} cores, {about.get('platform')}"
+    return _card(
+        "To make it again",
+        f"<pre>{escape(command)}</pre>"
+        f'<p class="note">{escape(version)}{changed}; {escape(machine)}</p>',
+    )
+
+
+def _metadata(run: Run) -> dict[str, Any]:
+    try:
+        values = read_json(run.folder.metadata_file)
+    except HessError:
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+def _run_cards(run: Run) -> str:
+    fields = "".join(
+        f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>"
+        for name, value in run.config.fields.items()
+    )
+    return "".join(
+        [
+            _video_card(run),
+            _figure_card("The measures at the end", lambda: exploration.measures(run)),
+            _figure_card("Visits over time", lambda: exploration.visits_over_time(run)),
+            _figure_card(
+                "The representation over time", lambda: exploration.representation_over_time([run])
+            ),
+            _figure_card("Subgoals at the end", lambda: exploration.subgoals([run])),
+            _card(
+                "Config", f"<details><summary>all fields</summary><table>{fields}</table></details>"
+            ),
+        ]
+    )
+
+
+def _video_card(run: Run) -> str:
+    """The newest video in the run's folder, inside the page where it is small."""
+    videos = sorted(run.folder.videos.glob("*.mp4"), key=lambda path: path.stat().st_mtime)
+    if not videos:
+        return ""
+    content = videos[-1].read_bytes()
+    if len(content) > _VIDEO_LIMIT:
+        where = escape(str(videos[-1]))
+        return _card("Video", f'<p class="note">{where} is too large to be embedded</p>')
+    encoded = base64.b64encode(content).decode()
+    return _card("Video", f'<video controls muted src="data:video/mp4;base64,{encoded}"></video>')
+
+
+# --- many runs -------------------------------------------------------------------------------
+
+
+def _table(runs: Sequence[Run]) -> str:
+    rows = ["<tr><th>task</th><th>method</th><th>run</th><th>steps</th><th>success</th></tr>"]
+    for run in runs:
+        rates = run.evaluations.get("success_rate")
+        last = f"{rates.values[-1]:.2f}" if rates else "—"
+        steps = steps_text(int(rates.steps[-1])) if rates else "—"
+        cells = (run.config.task, run.config.method, run.path.name, steps, last)
+        rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
+    return _card("Runs", f"<table>{''.join(rows)}</table>")
+
+
+def _comparisons(runs: Sequence[Run]) -> str:
+    cards = [
+        _figure_card("Methods", lambda: curves.method_curves(runs)),
+        _figure_card("Hyper-parameters", lambda: curves.value_curves(runs)),
+    ]
+    for task, own in by_task(runs).items():
+        chosen = one_per_method(own)
+        if len(chosen) > 1:
+            cards.append(_figure_card(f"Subgoals, {task}", partial(exploration.subgoals, chosen)))
+    return "".join(cards)
+
+
+# --- pieces ----------------------------------------------------------------------------------
+
+
+def _card(title: str, body: str) -> str:
+    return f'<section class="card"><h2>{escape(title)}</h2>{body}</section>'
+
+
+def _figure_card(title: str, draw: Callable[[], Figure]) -> str:
+    """A figure as an image inside the page; nothing where there is nothing to draw."""
+    try:
+        figure = draw()
+    except NothingToDrawError:
+        return ""
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=_DPI)
+    encoded = base64.b64encode(content.getvalue()).decode()
+    return _card(title, f'<img alt="{escape(title)}" src="data:image/png;base64,{encoded}">')
