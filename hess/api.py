@@ -205,7 +205,8 @@ def load(
         rounds=min(config.num_envs, _MOST_ENVS),
     )
     checkpoint = CheckpointFolder(Path(path)).load(expected, warn, episodes=False)
-    assert checkpoint is not None
+    if checkpoint is None:
+        raise HessError(f"the checkpoints of {str(path)!r} were removed just now; try again")
     names = [name for name in checkpoint.state if name.startswith(_AGENT)]
     agent.restore({name.removeprefix(_AGENT): checkpoint.state[name] for name in names})
     return LoadedAgent(config, agent, checkpoint.manifest.step)

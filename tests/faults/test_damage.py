@@ -174,13 +174,16 @@ def test_agents_load_from_a_damaged_folder_or_say_why_not(stopped: Path, tmp_pat
 
 
 @pytest.mark.faults
-@pytest.mark.parametrize("method", ["remembering", "hess", "sac"])
-def test_runs_survive_any_damage(method: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("method", "names"),
+    [("remembering", tuple(DAMAGES)), ("hess", ("truncated",)), ("sac", ("deleted",))],
+)
+def test_runs_survive_any_damage(method: str, names: Sequence[str], tmp_path: Path) -> None:
     config = tiny_config(method=method)
     train(config, tmp_path / "whole")
     expected = outcome(path_of(config, tmp_path / "whole"))
     with stop_at(13 * HORIZON):
         train(config, tmp_path / "stopped")
-    for what, runs in every_damage(tmp_path / "stopped", config, tmp_path):
+    for what, runs in every_damage(tmp_path / "stopped", config, tmp_path, names):
         print(what)
         check(runs, config, expected)

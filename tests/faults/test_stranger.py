@@ -216,7 +216,7 @@ def test_a_forged_folder_is_read_or_refused(data: st.DataObject, honest: Path) -
     attack(honest, "remembering", data.draw)
 
 
-CASES = {"remembering": 6000, "hess": 3000, "sac": 1500}
+CASES = {"remembering": 9000, "hess": 800, "sac": 800}
 
 
 @pytest.mark.faults
