@@ -27,7 +27,7 @@ _STATES = 2_000
 _NEIGHBOURS = 20_000  # visited states among which the nearest to a subgoal is looked for
 _EPISODES = 10
 _RECENT = 30  # episodes that were collected under the φ that set the newest subgoals
-_POINTS = 100  # kept of a trajectory
+_POINTS = 250  # kept of a trajectory
 _OBSERVED_EPISODES = 5
 _OBSERVED_BYTES = 30_000  # for observations of states, and for those of trajectories
 

@@ -17,7 +17,7 @@ from hess.analysis.explained import EVALUATIONS, Explanation, shown_diagnostics
 from hess.analysis.projection import Projection
 from hess.analysis.reading import Series, smoothed, thin
 from hess.analysis.runs import Run, walk
-from hess.analysis.snapshot import Snapshot, Trajectory
+from hess.analysis.snapshot import Snapshot, Trajectory, load_snapshot
 from hess.envs.plan import FloorPlan
 from hess.errors import HessError
 from hess.viewer.growing import GrowingMetrics
@@ -78,11 +78,16 @@ class Library:
         if step not in run.snapshots:
             raise HessError(f"the run {name!r} has no snapshot at step {step}")
         self._guard(run.snapshots[step])
-        last = max(run.snapshots)
-        self._guard(run.snapshots[last])
         snapshot = run.snapshot(step)
-        projection = Projection.of(run.snapshot(last).states.embeddings)
-        return _snapshot(snapshot, projection, run)
+        return _snapshot(snapshot, self._projection(run, snapshot), run)
+
+    def _projection(self, run: Run, snapshot: Snapshot) -> Projection:
+        """That of the run's last snapshot, so that moments can be compared; 2-D needs none."""
+        if snapshot.states.embeddings.shape[1] > 2:
+            last = run.snapshots[max(run.snapshots)]
+            self._guard(last)
+            snapshot = load_snapshot(last)
+        return Projection.of(snapshot.states.embeddings)
 
     def _found(self) -> dict[str, Path]:
         return {path.relative_to(self.root).as_posix(): path for path in walk(self.root)}

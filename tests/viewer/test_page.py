@@ -202,6 +202,21 @@ def test_a_half_written_run_shows_a_message(browser: Browser, tmp_path: Path) ->
         assert page.text(".run h2").startswith("damaged run")
 
 
+def test_a_damaged_snapshot_shows_a_message_and_the_others_still_work(
+    browser: Browser, tmp_path: Path
+) -> None:
+    folder = fake_run(tmp_path, snapshots=2)
+    (folder.snapshots / "000030000.safetensors").write_bytes(b"half a snapsh")
+    with serving(tmp_path) as server:
+        page = Page(browser, server)
+        page.open()
+        page.wait(lambda: "000030000" in page.text(".problems"), "the problem")
+        page.browser.press(HOME)
+        page.wait_for_step(15_000)
+        assert page.text(".problems") == ""
+        assert page.colours("plane") > 100
+
+
 def test_an_empty_folder_shows_a_message(browser: Browser, tmp_path: Path) -> None:
     with serving(tmp_path) as server:
         page = Page(browser, server)

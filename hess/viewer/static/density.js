@@ -2,7 +2,7 @@
 
 import {mix} from "./colours.js";
 
-const PIXELS = 72; // along the longer side
+const PIXELS = 54; // along the longer side
 const KERNEL = [0.0044, 0.054, 0.242, 0.3992, 0.242, 0.054, 0.0044]; // Gaussian, deviation 1 pixel
 const SHOWN = 0.1 * KERNEL[3] ** 2; // a tenth of what a single point gives at its place
 

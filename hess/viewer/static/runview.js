@@ -33,13 +33,18 @@ export class RunView {
     const path = document.createElement("small");
     path.textContent = this.name;
     this.part("h2").replaceChildren(run?.method ? `${run.method} on ${run.task}` : "damaged run", path);
-    const problems = run ? run.problems : [problem];
-    this.part(".problems").replaceChildren(...problems.map((text) => {
+    this.problems = run ? run.problems : [problem];
+    this.listProblems();
+  }
+
+  // Problems of the run, and of the snapshot that should be shown; a map that is empty is hidden.
+  listProblems(ofSnapshot = []) {
+    this.part(".problems").replaceChildren(...[...this.problems, ...ofSnapshot].map((text) => {
       const item = document.createElement("li");
       item.textContent = text;
       return item;
     }));
-    this.part(".maps").hidden = !run?.snapshots.length;
+    this.part(".maps").hidden = ofSnapshot.length > 0 || !this.run?.snapshots.length;
   }
 
   // Show the newest snapshot that is not later than `step`.
@@ -51,10 +56,11 @@ export class RunView {
     try {
       const snapshot = await this.load(wanted);
       if (wanted !== this.wanted) return; // the slider has moved on
+      this.listProblems();
       this.take(snapshot);
     } catch (error) {
       this.snapshots.delete(wanted);
-      if (wanted === this.wanted) this.part(".point").textContent = error.message;
+      if (wanted === this.wanted) this.listProblems([error.message]);
     }
   }
 
