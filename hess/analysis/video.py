@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import imageio_ffmpeg
-import numpy as np
-
 from hess import envs
 from hess.analysis.frames import Floats, Picture, SpaceMap, compose
 from hess.analysis.snapshot import Snapshot, newest_snapshot
 from hess.analysis.stage import Point, Stage, open_stage
+from hess.encoding import encode_video
 from hess.envs.task import GoalTask
 from hess.errors import HessError
-from hess.files import write_atomic
 from hess.training.collector import seed_stream
 from hess.training.folder import RunFolder
 from hess.training.task import State, Task
@@ -47,7 +42,8 @@ def record_video(agent: LoadedAgent, folder: RunFolder, out: Path, seed: int = 0
         stage = open_stage(task.env, task.name)
         try:
             film = _Film(agent, task, stage, newest_snapshot(folder))
-            _write(out, chain.from_iterable(film.episode(n, seed) for n in range(EPISODES)))
+            frames = chain.from_iterable(film.episode(n, seed) for n in range(EPISODES))
+            encode_video(out, frames, FRAMES_PER_SECOND)
         finally:
             stage.close()
     finally:
@@ -114,32 +110,3 @@ class _Film:
         )
         banner = None if reached is None else f"goal reached at step {reached}"
         return compose(pictures, caption, banner, has_subgoal=subgoal is not None)
-
-
-def _write(out: Path, frames: Iterator[Picture]) -> None:
-    """Encode frames as they come: an episode of pictures would fill the memory."""
-    first = next(frames)
-    height, width, _ = first.shape
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "video.mp4"
-        # A plain Popen: imageio's own writer forks, which JAX's threads do not survive for sure.
-        encoder = subprocess.Popen(
-            [
-                imageio_ffmpeg.get_ffmpeg_exe(),
-                *("-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24"),
-                *("-s", f"{width}x{height}", "-r", str(FRAMES_PER_SECOND), "-i", "-"),
-                *("-c:v", "libx264", "-preset", "veryfast", "-crf", "24", "-pix_fmt", "yuv420p"),
-                *("-movflags", "+faststart", str(path)),
-            ],
-            stdin=subprocess.PIPE,
-        )
-        assert encoder.stdin is not None
-        try:
-            for frame in chain([first], frames):
-                encoder.stdin.write(np.ascontiguousarray(frame).data)
-        finally:
-            encoder.stdin.close()
-            code = encoder.wait()
-        if code != 0:
-            raise HessError(f"the video could not be encoded: ffmpeg ended with code {code}")
-        write_atomic(out, path.read_bytes())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import imageio.v3 as iio
 import numpy as np
 from numpy.typing import NDArray
 
+from hess.encoding import encode_video
 from hess.envs import registry
 from hess.errors import HessError
 from hess.files import write_atomic
@@ -45,19 +45,9 @@ def render_video(task: str, out: Path, seed: int = 0, steps: int | None = None) 
             _, _, terminated, truncated, _ = env.step(env.action_space.sample())
             frames.append(_frame(env, task))
             done = terminated or truncated
-        write_video(out, frames, int(env.metadata.get("render_fps") or FRAMES_PER_SECOND))
+        encode_video(out, frames, int(env.metadata.get("render_fps") or FRAMES_PER_SECOND))
     finally:
         env.close()
-
-
-def write_video(out: Path, frames: list[Picture], frames_per_second: int) -> None:
-    """Encode frames [height, width, 3] as an mp4; the file is complete or not there."""
-    _check_format(out, VIDEO_FORMATS)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "video.mp4"
-        # H.264 takes even sides only; the encoder enlarges others instead of refusing them.
-        iio.imwrite(path, np.stack(frames), fps=frames_per_second, macro_block_size=2)
-        write_atomic(out, path.read_bytes())
 
 
 def first_picture(task: str, seed: int = 0) -> Picture:

@@ -1,0 +1,54 @@
+"""Frames to an mp4, with the ffmpeg that imageio-ffmpeg brings along."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import imageio_ffmpeg
+import numpy as np
+from numpy.typing import NDArray
+
+from hess.errors import HessError
+from hess.files import write_atomic
+
+Picture = NDArray[np.uint8]
+
+
+def encode_video(out: Path, frames: Iterable[Picture], frames_per_second: int) -> None:
+    """Encode frames [height, width, 3] as they come; the file is complete or not there."""
+    remaining = iter(frames)
+    first = next(remaining)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "video.mp4"
+        encoder = _encoder(path, first.shape, frames_per_second)
+        assert encoder.stdin is not None
+        try:
+            for frame in chain([first], remaining):
+                encoder.stdin.write(np.ascontiguousarray(frame).data)
+        finally:
+            encoder.stdin.close()
+            code = encoder.wait()
+        if code != 0:
+            raise HessError(f"the video could not be encoded: ffmpeg ended with code {code}")
+        write_atomic(out, path.read_bytes())
+
+
+def _encoder(path: Path, shape: tuple[int, ...], frames_per_second: int) -> subprocess.Popen[Any]:
+    """A plain Popen: imageio's own writer forks, which JAX's threads do not survive for sure."""
+    height, width, _ = shape
+    return subprocess.Popen(
+        [
+            imageio_ffmpeg.get_ffmpeg_exe(),
+            *("-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24"),
+            *("-s", f"{width}x{height}", "-r", str(frames_per_second), "-i", "-"),
+            *("-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2"),  # H.264 takes even sides only
+            *("-c:v", "libx264", "-preset", "veryfast", "-crf", "24", "-pix_fmt", "yuv420p"),
+            *("-movflags", "+faststart", str(path)),
+        ],
+        stdin=subprocess.PIPE,
+    )
