@@ -52,6 +52,7 @@ COMMANDS = (
     Command("report", "Look", "hess.cli.report:Report"),
     Command("view", "Look", "hess.cli.view:View"),
     Command("doctor", "Machine", "hess.cli.doctor:Doctor"),
+    Command("bench", "Machine", "hess.cli.bench:Bench"),
 )
 
 INTERRUPTED = 130

@@ -1,0 +1,133 @@
+"""Environment steps against the bare physics of the same model under the same actions."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from hess.bench.rows import Goal, Row
+from hess.bench.sizes import Size
+from hess.bench.timing import cpu_seconds, in_turns, median_ratio
+from hess.envs import TASKS, make
+from hess.envs.physics import mujoco
+from hess.envs.simulated import SimulatedTask
+from hess.errors import HessError
+
+_MICROSECONDS = 1e6
+_POINT_FACTOR = 40  # a point step takes about this many times less than an ant step
+_LIMIT, _LIMIT_WITH_IMAGES, _POINT_SPEED = 1.10, 1.5, 50_000
+
+Env = gymnasium.Env[Any, Any]
+
+
+def rows(size: Size, tasks: tuple[str, ...] | None = None) -> list[Row]:
+    """One row for every registered task."""
+    return [_row(task, size) for task in tasks or TASKS]
+
+
+def _row(task: str, size: Size) -> Row:
+    env = make(task)
+    try:
+        if isinstance(env.unwrapped, SimulatedTask):
+            return _simulated_row(task, env, env.unwrapped, size)
+        return _point_row(task, env, size)
+    finally:
+        env.close()
+
+
+def _simulated_row(task: str, env: Env, simulated: SimulatedTask, size: Size) -> Row:
+    pair = _Lockstep(env, simulated, size.env_steps, TASKS[task].horizon)
+    ours, bare = in_turns(pair.step_env, pair.step_bare, size.env_chunks)
+    pair.check()
+    limit = _LIMIT_WITH_IMAGES if TASKS[task].images else _LIMIT
+    return Row(
+        group="envs",
+        name=f"{task} step",
+        measured=statistics.median(ours),
+        unit="µs",
+        reference=statistics.median(bare),
+        reference_name="mj_step of the same model and actions",
+        ratio=median_ratio(ours, bare),
+        ratio_name="measured / reference",
+        goal=Goal("at most", limit),
+    )
+
+
+class _Lockstep:
+    """An environment and a bare copy of its physics that live through the same episodes.
+
+    Whichever goes first draws the next actions (and resets) for both, so the contacts, which
+    decide what a step costs, are the same.
+    """
+
+    def __init__(self, env: Env, simulated: SimulatedTask, steps: int, horizon: int):
+        self._env, self._simulated, self._steps, self._horizon = env, simulated, steps, horizon
+        self._data = mujoco.MjData(simulated.model)
+        self._rng = np.random.default_rng(0)
+        self._taken = horizon  # of the episode: the first turn resets
+        self._waiting: NDArray[np.float32] | None = None
+        self._scale = float(simulated.model.actuator_ctrlrange[0, 1])
+
+    def step_env(self) -> float:
+        """Microseconds per step of the environment."""
+        actions = self._actions()
+        step = self._env.step
+
+        def work() -> None:
+            for action in actions:
+                step(action)
+
+        return cpu_seconds(work) / self._steps * _MICROSECONDS
+
+    def step_bare(self) -> float:
+        """Microseconds per `mj_step`, with the assignment of the controls."""
+        controls = self._actions().astype(np.float64) * self._scale
+        model, data, substeps = self._simulated.model, self._data, self._simulated.substeps
+        control, step = data.ctrl, mujoco.mj_step
+
+        def work() -> None:
+            for values in controls:
+                control[:] = values
+                step(model, data, substeps)
+
+        return cpu_seconds(work) / self._steps * _MICROSECONDS
+
+    def _actions(self) -> NDArray[np.float32]:
+        if self._waiting is not None:
+            actions, self._waiting = self._waiting, None
+            return actions
+        if self._taken + self._steps >= self._horizon:
+            self._env.reset(seed=int(self._rng.integers(2**31)))
+            mujoco.mj_copyData(self._data, self._simulated.model, self._simulated.data)
+            self._taken = 0
+        self._taken += self._steps
+        shape = (self._steps, self._simulated.model.nu)
+        self._waiting = self._rng.uniform(-1.0, 1.0, shape).astype(np.float32)
+        return self._waiting
+
+    def check(self) -> None:
+        """Both must have ended in the same state, or the comparison means nothing."""
+        if not np.array_equal(self._data.qpos, self._simulated.data.qpos):
+            raise HessError("the environment and the bare physics went different ways")
+
+
+def _point_row(task: str, env: Env, size: Size) -> Row:
+    rng = np.random.default_rng(0)
+    steps = min(_POINT_FACTOR * size.env_steps, TASKS[task].horizon - 1)
+    actions = rng.uniform(-1.0, 1.0, (steps, 2)).astype(np.float32)
+    step = env.step
+
+    def work() -> None:
+        for action in actions:
+            step(action)
+
+    speeds = []
+    for _ in range(size.env_chunks):
+        env.reset(seed=0)
+        speeds.append(steps / cpu_seconds(work))
+    goal = None if TASKS[task].images else Goal("at least", _POINT_SPEED, of="measured")
+    return Row("envs", f"{task} steps", statistics.median(speeds), "steps/s", goal=goal)

@@ -1,0 +1,134 @@
+"""Training as a whole against its slower half, and against the authors' released code.
+
+The published rates hold, but in cycles of a few episodes instead of a hundred: φ minibatches,
+evaluations and so on per step are as in the paper, so a short run contains everything.
+"""
+
+from __future__ import annotations
+
+import statistics
+from typing import NamedTuple
+
+from hess.agents.agent import Agent
+from hess.bench.rows import Goal, Row
+from hess.bench.sizes import Size
+from hess.bench.timing import seconds
+from hess.bench.watched import Watch, train_watched
+from hess.config import Config, override
+from hess.presets import preset
+from hess.replay import Episode
+from hess.training.collector import Collector
+from hess.training.task import Task
+
+_SHARE_OF_SLOWER_HALF = 0.80
+_AUTHORS_SPEED = 70.0
+"""Environment steps/s of the released code, measured once on a machine of two AVX2 cores."""
+_TIMES_AUTHORS = 8.0
+_FIRST_UPDATE = 5  # random episodes before φ
+
+
+class Speeds(NamedTuple):
+    """Environment steps/s, measured one after the other."""
+
+    training: float
+    environment: float
+    learner: float
+
+
+def rows(size: Size, task: str = "AntMaze") -> list[Row]:
+    """Both comparisons, from the same runs."""
+    measured = [_measure(size, task) for _ in range(size.training_repetitions)]
+    training = statistics.median(each.training for each in measured)
+    slower = [min(each.environment, each.learner) for each in measured]
+    ratio = statistics.median(each.training / min(each[1:]) for each in measured)
+    alone = ", ".join(
+        f"{name} alone {statistics.median(getattr(each, name) for each in measured):.0f}"
+        for name in ("environment", "learner")
+    )
+    return [
+        Row(
+            group="training",
+            name=f"{task}, 0.4 low-level updates a step",
+            measured=training,
+            unit="steps/s",
+            reference=statistics.median(slower),
+            reference_name="the slower of environment and learner alone",
+            ratio=ratio,
+            ratio_name="measured / reference",
+            goal=Goal("at least", _SHARE_OF_SLOWER_HALF),
+            note=alone,
+        ),
+        Row(
+            group="training",
+            name=f"{task}, against the authors' code",
+            measured=training,
+            unit="steps/s",
+            reference=_AUTHORS_SPEED,
+            reference_name="the authors' released code, measured earlier",
+            ratio=training / _AUTHORS_SPEED,
+            ratio_name="measured / reference",
+            goal=Goal("at least", _TIMES_AUTHORS),
+            note="the reference was measured once, on another day, on the same kind of machine",
+        ),
+    ]
+
+
+def bench_config(size: Size, task: str, horizon: int) -> Config:
+    """The paper's config at 0.4 low-level updates a step, in cycles of `size.cycle` episodes."""
+    paper = preset("paper")
+    cycle_steps = size.cycle * horizon
+    evaluated = max(1, round(paper.evaluation.episodes * cycle_steps / paper.evaluation.interval))
+    share = size.cycle / paper.representation.interval
+    config: Config = override(
+        paper,
+        {
+            "task": task,
+            "steps": (_FIRST_UPDATE + (1 + size.cycles) * size.cycle) * horizon,
+            "low.updates_per_decision": 0.4,
+            "representation.first_update": _FIRST_UPDATE,
+            "representation.interval": size.cycle,
+            "representation.minibatches": round(share * paper.representation.minibatches),
+            "evaluation.episodes": evaluated,
+            "evaluation.interval": cycle_steps,
+            "record.checkpoint_interval": cycle_steps,
+            "record.snapshot_interval": cycle_steps,
+        },
+    )
+    return config
+
+
+def _measure(size: Size, task_name: str) -> Speeds:
+    task = Task(task_name)
+    config = bench_config(size, task_name, task.horizon)
+    watch = Watch()
+    agent = train_watched(config, watch)
+    collector = Collector([task], agent.shape, seed=1)
+    episodes, environment = _collect(collector, agent, size.cycle)
+    collector.close()
+    learner = seconds(lambda: _learn(agent, episodes))
+    steps = sum(int(episode.length) for episode in episodes)
+    return Speeds(_training_speed(watch, size), steps / environment, steps / learner)
+
+
+def _training_speed(watch: Watch, size: Size) -> float:
+    """Over whole cycles at the end: by then everything is compiled."""
+    last = watch.moments[-1]
+    first = watch.moments[-1 - size.cycles * size.cycle]
+    return (last.step - first.step) / (last.seconds - first.seconds)
+
+
+def _collect(collector: Collector, agent: Agent, count: int) -> tuple[list[Episode], float]:
+    """Episodes and the seconds that they took; the policy is made anew for each, as in training."""
+    episodes: list[Episode] = []
+
+    def work() -> None:
+        for number in range(count):
+            future = collector.submit(agent.policy(0.0), number)[0]
+            episodes.append(future.result().episode)
+
+    return episodes, seconds(work)
+
+
+def _learn(agent: Agent, episodes: list[Episode]) -> None:
+    for episode in episodes:
+        agent.learn([episode], lambda what, share: None)

@@ -1,0 +1,69 @@
+"""`hess bench`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from hess.bench.report import Report
+
+Group = Literal["envs", "sac", "baseline", "representation", "acting", "training", "memory"]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Measure the speed and memory of everything against its goals."""
+
+    only: tuple[Group, ...] = ()
+    """Measure these groups only; all by default."""
+    json: Path | None = None
+    """Write the table to this file as well; it grows with every group that is done."""
+    cores: tuple[int, ...] = ()
+    """Cores to measure on: the first, or the first two; those this process may use by default."""
+    quick: bool = False
+    """A few repetitions only: a minute or two, and rough figures."""
+
+    def run(self) -> int:
+        """Measure, show and write."""
+        import sys
+
+        from hess.bench.report import Report
+        from hess.bench.sizes import FULL, QUICK
+
+        report = Report(QUICK if self.quick else FULL, self._usable_cores(), self.json)
+        try:
+            self._measure(report)
+        finally:  # what was measured until an interrupt or a failure is worth seeing
+            report.show()
+        for sentence in report.skipped:
+            print(f"skipped {sentence}", file=sys.stderr)
+        return 0
+
+    def _measure(self, report: Report) -> None:
+        from rich.console import Console
+
+        from hess.bench.groups import PARTS, obstacle
+
+        console = Console(stderr=True)
+        for part in PARTS:
+            if self.only and part.group not in self.only:
+                continue
+            problem = obstacle(part, report.cores)
+            if problem is not None:
+                report.skip(f"{part.what}: {problem}")
+                continue
+            with console.status(f"measuring {part.what}"):
+                report.add(part.measure(report.size, report.cores[: part.cores]))
+
+    def _usable_cores(self) -> list[int]:
+        from hess.errors import HessError
+        from hess.runtime import available_cores
+
+        valid = available_cores()
+        wrong = [core for core in self.cores if core not in valid]
+        if wrong:
+            bad, good = (", ".join(map(str, cores)) for cores in (wrong, valid))
+            raise HessError(f"cannot run on cores: {bad}; cores: {good}")
+        return list(dict.fromkeys(self.cores)) or valid

@@ -1,0 +1,117 @@
+"""Every group of rows at its smallest; nothing here looks at the clock."""
+
+from __future__ import annotations
+
+import importlib
+import math
+
+import pytest
+
+from hess import runtime
+from hess.bench import memory, training
+from hess.bench.groups import _no_baseline
+from hess.bench.paces import PACES
+from hess.bench.processes import Worker, rows_of, worker
+from hess.bench.rows import Row
+from hess.bench.sizes import QUICK, Size
+from hess.bench.updates import limit_row
+from hess.envs import TASKS
+from hess.errors import HessError
+
+TINY = Size(
+    repetitions=1,
+    env_chunks=3,
+    env_steps=2,
+    updates=2,
+    products=1,
+    stored=2,
+    minibatches=2,
+    cycle=1,
+    cycles=1,
+    training_repetitions=1,
+    memory_steps=4_000,
+    capacity=2_000,
+)
+
+
+def check(rows: list[Row], group: str) -> None:
+    assert rows
+    for row in rows:
+        assert row.group == group
+        assert row.name
+        assert row.unit
+        assert math.isfinite(row.measured)
+        assert (row.reference is None) == (row.ratio is None) == (row.reference_name == "")
+        if row.ratio is not None:
+            assert row.ratio > 0
+        if row.goal is not None:
+            assert row.met is not None
+
+
+def test_envs_have_a_row_for_every_task() -> None:
+    rows = importlib.import_module("hess.bench.envs").rows(TINY)
+    check(rows, "envs")
+    assert [row.name.split()[0] for row in rows] == list(TASKS)
+    for row in rows:
+        images, simulated = "Images" in row.name, not row.name.startswith("Point")
+        assert (row.goal is None) == (images and not simulated)
+        if simulated:
+            assert row.goal is not None
+            assert row.goal.value == (1.5 if images else 1.1)
+
+
+@pytest.mark.parametrize("group", ["representation", "acting"])
+def test_groups_in_this_process(group: str) -> None:
+    check(importlib.import_module(f"hess.bench.{group}").rows(TINY), group)
+
+
+def test_update_and_limit_take_turns_in_two_processes() -> None:
+    check([limit_row(TINY, runtime.available_cores()[:1])], "sac")
+
+
+@pytest.mark.skipif(_no_baseline() is not None, reason="needs the extra [bench]")
+def test_stable_baselines_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert PACES["stable-baselines3"](TINY)() > 0
+
+
+def test_a_failing_worker_is_one_sentence() -> None:
+    with pytest.raises(HessError, match=r"measuring 'nothing' failed: .*nothing"):
+        rows_of("nothing", TINY, runtime.available_cores()[:1])
+
+
+def test_a_worker_ends_when_the_block_fails() -> None:
+    workers: list[Worker] = []
+    with pytest.raises(RuntimeError):
+        _fail_inside(workers)
+    assert workers[0].ended
+
+
+def _fail_inside(workers: list[Worker]) -> None:
+    with worker("pace", "product", TINY, runtime.available_cores()[:1]) as asked:
+        workers.append(asked)
+        raise RuntimeError
+
+
+def test_training_keeps_the_published_rates() -> None:
+    config = training.bench_config(QUICK, "AntMaze", 500)
+    assert config.low.updates_per_decision == 0.4
+    assert config.low.batch_size == 128
+    interval, minibatches = config.representation.interval, config.representation.minibatches
+    assert minibatches / interval == 50_000 / 100
+    assert config.evaluation.episodes / config.evaluation.interval == 10 / 25_000
+
+
+def test_training_is_measured_whole_and_in_halves() -> None:
+    rows = training.rows(TINY, task="PointMaze")
+    check(rows, "training")
+    assert "environment alone" in rows[0].note
+    assert rows[1].reference == 70.0
+
+
+def test_memory_is_watched() -> None:
+    check(memory.rows(TINY), "memory")
+
+
+def test_growth_compares_the_second_quarter_with_the_last() -> None:
+    assert memory.growth([0.0, 50.0, 100.0, 100.0, 100.0, 101.0, 103.0, 103.0]) == 3.0
