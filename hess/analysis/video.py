@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -25,9 +26,10 @@ EPISODES = 2
 FRAMES_PER_SECOND = 20
 _EVERY = 2  # steps per frame: an ant's 0.2 s pass eight times as fast
 _EVALUATION = 1  # the collector's number for seeds of evaluation
-_AFTER_SUCCESS = 30  # steps to show after the goal was reached
+_AFTER_SUCCESS = 10  # steps to show after the goal was reached
 _HOLD = 15  # frames for which the last picture of an episode stands still
-_TRAIL = 4  # steps between the dots of the trail
+_TRAIL = 0.3  # metres between the dots of the trail
+_DOTS = 150  # of the trail that are kept
 
 
 def record_video(agent: LoadedAgent, folder: RunFolder, out: Path, seed: int = 0) -> None:
@@ -71,8 +73,9 @@ class _Film:
         frame = None
         for step in range(task.horizon):
             action = agent.act(state.observation, state.goal)
-            if step % _TRAIL == 0:
-                trail.append((float(state.position[0]), float(state.position[1])))
+            here = (float(state.position[0]), float(state.position[1]))
+            if not trail or math.dist(trail[-1], here) > _TRAIL:
+                trail = [*trail[-_DOTS:], here]
             if step % _EVERY == 0:
                 path.append(agent.embed(state.observation[None])[0])
                 moment = f"episode {number + 1}, step {step}"
