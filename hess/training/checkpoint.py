@@ -18,8 +18,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from hess.agents.agent import Arrays
 from hess.config import Config
 from hess.errors import HessError
@@ -45,12 +43,14 @@ from hess.training.tensors import (
     checked_state,
     episodes_limit,
     pack,
+    stack_pending,
     state_limit,
     unpack,
+    unstack_pending,
 )
 
 _KEPT = 2  # the latest and the previous
-_PENDING = "pending."
+_PER_FILE = 512  # episodes
 
 
 class Expected(NamedTuple):
@@ -106,7 +106,7 @@ class CheckpointFolder:
         """Write a checkpoint; the one before the last is dropped afterwards."""
         episodes = self._save_episodes(moment.replay)
         folder = self._checkpoints / folder_name(moment.step)
-        content = pack(moment.state | _stack(moment.pending))
+        content = pack(moment.state | stack_pending(moment.pending))
         state = StateFile(len(content), digest(content))
         write_atomic(folder / state.name, content)
         manifest = Manifest(
@@ -176,7 +176,7 @@ class CheckpointFolder:
         manifest = read_manifest(folder)
         limit = state_limit(expected.state) + episodes_limit(expected.episode, expected.rounds)
         arrays = _read_arrays(folder / manifest.state.name, manifest.state, limit)
-        pending = _unstack(arrays, expected)
+        pending = unstack_pending(arrays, expected.episode, expected.rounds)
         state = checked_state(arrays, expected.state)
         episodes = self._read_episodes(manifest, expected) if with_episodes else []
         return Checkpoint(manifest, state, pending, episodes)
@@ -202,13 +202,10 @@ class CheckpointFolder:
         files: list[EpisodeFile] = []
         end = replay.first
         for file in self._known_files(replay):
-            if file.first > end:
-                files.append(self._write_episodes(replay, end, file.first))
+            files += self._write_episodes(replay, end, file.first)
             files.append(file)
             end = file.last
-        if end < replay.last:
-            files.append(self._write_episodes(replay, end, replay.last))
-        return tuple(files)
+        return (*files, *self._write_episodes(replay, end, replay.last))
 
     def _known_files(self, replay: ReplaySource) -> list[EpisodeFile]:
         """Files of the last checkpoint that still belong to the ring and are still there."""
@@ -223,11 +220,16 @@ class CheckpointFolder:
             if file.last > replay.first and _size(self._replay / file.name) == file.size
         ]
 
-    def _write_episodes(self, replay: ReplaySource, first: int, last: int) -> EpisodeFile:
-        content = pack(replay.read(first, last)._asdict())
-        file = EpisodeFile(first, last, len(content), digest(content))
-        write_atomic(self._replay / file.name, content)
-        return file
+    def _write_episodes(self, replay: ReplaySource, first: int, last: int) -> list[EpisodeFile]:
+        """Write first..last-1, if there are any, into files of no more than memory can spare."""
+        files = []
+        for start in range(first, last, _PER_FILE):
+            stop = min(start + _PER_FILE, last)
+            content = pack(replay.read(start, stop)._asdict())
+            file = EpisodeFile(start, stop, len(content), digest(content))
+            write_atomic(self._replay / file.name, content)
+            files.append(file)
+        return files
 
     def _drop_others(self) -> None:
         """Remove what no kept checkpoint needs.
@@ -271,24 +273,3 @@ def _read_arrays(path: Path, file: StateFile | EpisodeFile, limit: int) -> Array
     if len(content) != file.size or digest(content) != file.digest:
         raise HessError(f"{path.name!r} is damaged: its digest does not fit the manifest")
     return unpack(content, repr(path.name))
-
-
-def _stack(pending: Sequence[Episode]) -> Arrays:
-    return {
-        _PENDING + name: np.stack([getattr(episode, name) for episode in pending])
-        for name in Episode._fields
-        if pending
-    }
-
-
-def _unstack(arrays: Arrays, expected: Expected) -> list[Episode]:
-    """Take the pending episodes out of a state's arrays."""
-    names = [name for name in arrays if name.startswith(_PENDING)]
-    stacked = {name.removeprefix(_PENDING): arrays.pop(name) for name in names}
-    if not stacked:
-        return []
-    count = len(stacked["length"]) if stacked.get("length", np.zeros(())).ndim else 0
-    if not 1 <= count <= expected.rounds:
-        raise HessError(f"the checkpoint has {count} pending episodes, {expected.rounds} can be")
-    episodes = as_episodes(stacked, expected.episode, count)
-    return [Episode(*(field[index] for field in episodes)) for index in range(count)]

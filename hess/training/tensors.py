@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
@@ -14,6 +16,7 @@ from hess.replay import Episode
 _HEADER = 2**20  # bytes that names and shapes may take
 _GROWING = 2**31  # bytes that tables of visited cells and the like may take together
 _SEAL = "digest"
+_PENDING = "pending."
 _MOST = 2**31  # no counter of a run comes near
 
 
@@ -107,3 +110,25 @@ def as_episodes(arrays: Arrays, like: Episode, count: int) -> Episode:
     if count and not (lengths.min() >= 1 and lengths.max() <= len(like.actions)):
         raise HessError("the checkpoint's episodes have impossible lengths")
     return Episode(**arrays)
+
+
+def stack_pending(episodes: Sequence[Episode]) -> Arrays:
+    """Episodes that were collected and not learned from yet, as part of a state."""
+    return {
+        _PENDING + name: np.stack([getattr(episode, name) for episode in episodes])
+        for name in Episode._fields
+        if episodes
+    }
+
+
+def unstack_pending(arrays: Arrays, like: Episode, most: int) -> list[Episode]:
+    """Take the pending episodes out of a state's arrays."""
+    names = [name for name in arrays if name.startswith(_PENDING)]
+    stacked = {name.removeprefix(_PENDING): arrays.pop(name) for name in names}
+    if not stacked:
+        return []
+    count = len(stacked["length"]) if stacked.get("length", np.zeros(())).ndim else 0
+    if not 1 <= count <= most:
+        raise HessError(f"the checkpoint has {count} pending episodes, there can be {most}")
+    episodes = as_episodes(stacked, like, count)
+    return [Episode(*(field[index] for field in episodes)) for index in range(count)]

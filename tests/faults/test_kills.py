@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections import Counter
 from pathlib import Path
 from subprocess import Popen, TimeoutExpired
@@ -14,8 +15,7 @@ from hess.config import Config
 from tests.faults.runs import command, finish, outcome, path_of, start, tiny_config
 
 _POLL = 0.001  # seconds between two looks at a program
-_START = 3.0  # seconds in which a program may be killed for "starting"
-_MOMENTS = ("starting", "training", "saving", "saving")
+_MOMENTS = ("any", "training", "saving", "saving")
 
 
 class Killer:
@@ -24,13 +24,16 @@ class Killer:
     def __init__(self, config: Config, kills: int, folder: Path, cache: Path):
         self._config, self._kills, self._folder, self._cache = config, kills, folder, cache
         self._rng = np.random.default_rng(config.seed)
+        self._seconds = 0.0  # that a program takes from start to end
         self.done: Counter[str] = Counter()
 
     def run(self) -> None:
         """Kill runs until there are no kills left; each has to end like one left in peace."""
         undisturbed = self._folder / "undisturbed"
+        begin = time.perf_counter()
         ended = finish(command(self._config, undisturbed), self._cache)
         assert ended.code == 0, ended.errors
+        self._seconds = time.perf_counter() - begin
         expected = outcome(path_of(self._config, undisturbed))
         while self.done["killed"] < self._kills:
             self.done["runs"] += 1
@@ -55,7 +58,7 @@ class Killer:
 
     def _kill(self, moment: str, process: Popen[str], path: Path) -> bool:
         """Kill the program at such a moment; False if it came to its end before."""
-        seconds, rounds = self._rng.uniform(0.0, _START), int(self._rng.integers(1, 12))
+        seconds, rounds = self._rng.uniform(0, self._seconds), int(self._rng.integers(1, 12))
         metrics, waited, size = path / "metrics.jsonl", 0.0, 0
         while True:
             try:
@@ -63,7 +66,7 @@ class Killer:
                 return False
             except TimeoutExpired:
                 waited += _POLL
-            if moment == "starting":
+            if moment == "any":
                 due = waited > seconds
             elif moment == "training":
                 now = metrics.stat().st_size if metrics.exists() else 0
