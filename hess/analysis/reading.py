@@ -90,12 +90,13 @@ def thin(series: Series, points: int) -> Series:
     count = len(series.steps)
     if count <= points:
         return series
-    stretches = np.array_split(np.arange(count), max(points // 2, 1))
-    kept = sorted(
-        {0, count - 1}
-        | {int(s[np.argmin(series.values[s])]) for s in stretches}
-        | {int(s[np.argmax(series.values[s])]) for s in stretches}
-    )
+    length = -(-count // max(points // 2, 1))
+    starts = np.arange(0, count, length)
+    # The last stretch is filled up with the last value, which changes no extreme.
+    padded = np.pad(series.values, (0, len(starts) * length - count), mode="edge")
+    stretches = padded.reshape(-1, length)
+    extremes = np.concatenate([starts + stretches.argmin(1), starts + stretches.argmax(1)])
+    kept = np.unique(np.append(np.minimum(extremes, count - 1), (0, count - 1)))
     return Series(series.steps[kept], series.values[kept])
 
 

@@ -37,14 +37,23 @@ class Library:
         self.root = root.resolve()
         self._lock = threading.Lock()
         self._metrics: dict[str, GrowingMetrics] = {}
+        self._overviews: dict[str, tuple[object, Payload]] = {}
 
     def runs(self) -> list[Payload]:
         """A line per run for the chooser; a damaged one has a problem instead of numbers."""
         return [self._summary(name, path) for name, path in sorted(self._found().items())]
 
     def run(self, name: str) -> Payload:
-        """Everything about a run but its snapshots."""
+        """Everything about a run but its snapshots; worked out again when its files change."""
         run = self._open(name)
+        now = _signature(run)
+        signature, payload = self._overviews.get(name, (None, {}))
+        if signature != now:
+            payload = self._overview(name, run)
+            self._overviews[name] = (now, payload)
+        return payload
+
+    def _overview(self, name: str, run: Run) -> Payload:
         problems: list[str] = []
 
         def attempt(read: Callable[[], Any], otherwise: Any) -> Any:
@@ -58,7 +67,9 @@ class Library:
         about = attempt(lambda: run.config, None)
         steps = list(run.snapshots)
         if about and not steps:
-            problems.append("no snapshots yet: they begin when φ has been learned the first time")
+            problems.append(
+                "no snapshots yet: they begin when a method has learned its φ the first time"
+            )
         return {
             "name": name,
             "task": about.task if about else "",
@@ -122,6 +133,21 @@ class Library:
             return {"name": name, "title": title, "step": step, "steps": about.steps, "age": age}
         except HessError as error:
             return {"name": name, "title": f"{name} (damaged)", "problem": str(error)}
+
+
+def _signature(run: Run) -> tuple[object, ...]:
+    """Changes whenever a file of the run does."""
+    folder = run.folder
+    paths = (folder.config_file, folder.metrics_file, folder.evaluations_file, folder.snapshots)
+    return tuple(_stamp(path) for path in paths)
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_mtime_ns, about.st_size
 
 
 def _last_step(run: Run) -> tuple[int, float | None]:

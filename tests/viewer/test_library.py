@@ -84,7 +84,7 @@ def test_a_run_without_anything_yet_says_so(tmp_path: Path) -> None:
     run = Library(tmp_path).run(RUN)
     assert run["step"] == 0
     assert run["problems"] == [
-        "no snapshots yet: they begin when φ has been learned the first time"
+        "no snapshots yet: they begin when a method has learned its φ the first time"
     ]
 
 
