@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from subprocess import Popen, TimeoutExpired
 
@@ -59,15 +60,13 @@ class Killer:
     def _kill(self, moment: str, process: Popen[str], path: Path) -> bool:
         """Kill the program at such a moment; False if it came to its end before."""
         seconds, rounds = self._rng.uniform(0, self._seconds), int(self._rng.integers(1, 12))
-        metrics, waited, size = path / "metrics.jsonl", 0.0, 0
+        metrics, size, begin = path / "metrics.jsonl", 0, time.perf_counter()
         while True:
-            try:
+            with suppress(TimeoutExpired):
                 process.wait(_POLL)
                 return False
-            except TimeoutExpired:
-                waited += _POLL
             if moment == "any":
-                due = waited > seconds
+                due = time.perf_counter() - begin > seconds
             elif moment == "training":
                 now = metrics.stat().st_size if metrics.exists() else 0
                 rounds -= now > size > 0
