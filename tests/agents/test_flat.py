@@ -51,10 +51,10 @@ def test_it_acts_at_random_and_does_not_learn_before_its_first_update(story: Sto
 
 def test_it_sees_observation_and_goal(story: Story) -> None:
     episode = empty_episode(SHAPE)
-    episode.observations[3], episode.goals[3] = [1.0, 2.0, 3.0], [4.0, 5.0]
+    episode.observations[3], episode.goals[3] = [1.0, 2.0, 3.0, 4.0], [5.0, 6.0]
     policy = story.agent.evaluation_policy()
     assert policy.actor is not None
-    expected = policy.actor.act(np.array([1, 2, 3, 4, 5], np.float32), None)
+    expected = policy.actor.act(np.arange(1, 7, dtype=np.float32), None)
     assert np.array_equal(policy.start_evaluation(episode).act(3), expected)
 
 
@@ -92,7 +92,7 @@ def test_without_a_subgoal_space_there_is_nothing_to_embed_or_picture(story: Sto
 
 
 def test_its_host_actor_is_the_learner_s_actor(story: Story) -> None:
-    inputs = np.linspace(-1, 1, 5).astype(np.float32)
+    inputs = np.linspace(-1, 1, 6).astype(np.float32)
     expected = HostActor(story.agent.learner_state.actor).act(inputs, None)
     policy = story.agent.policy(0.0)
     assert policy.actor is not None

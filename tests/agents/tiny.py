@@ -19,8 +19,9 @@ from hess.replay import Episode, EpisodeShape, Replay, empty_episode
 Floats = NDArray[np.floating[Any]]
 
 INTERVAL = 5
+# As of the goal environment in tests/training: what is compiled for one serves the other.
 SHAPE = EpisodeShape(
-    horizon=20, observation_dim=3, goal_dim=2, action_dim=2, subgoal_dim=2, segments=4
+    horizon=20, observation_dim=4, goal_dim=2, action_dim=2, subgoal_dim=2, segments=4
 )
 
 FIELDS: dict[str, Any] = {

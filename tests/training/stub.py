@@ -16,6 +16,7 @@ from hess.config import Config, override
 from hess.replay import Episode, EpisodeShape, empty_replay, insert
 from hess.training.folder import RunFolder
 from hess.training.trainer import Trainer
+from tests.agents.tiny import FIELDS
 from tests.training.toy_tasks import FIELD, HORIZON
 
 METHOD = Method("stub", "remembers", "none", {}, "tests.training.stub:Stub")
@@ -141,27 +142,10 @@ class Watcher:
         ]
 
 
-TINY: dict[str, Any] = {
+TINY: dict[str, Any] = FIELDS | {
     "task": FIELD,
     "method": "stub",
     "steps": 8 * HORIZON,
-    "capacity": 6 * HORIZON,
-    "subgoal_interval": 5,
-    "subgoal_radius": 2.0,
-    "low.hidden": (16,),
-    "low.batch_size": 8,
-    "high.hidden": (16,),
-    "high.batch_size": 8,
-    "representation.hidden": (16,),
-    "representation.batch_size": 8,
-    "representation.minibatches": 20,
-    "representation.refresh": 12,
-    "representation.interval": 4,
-    "representation.first_update": 2,
-    "exploration.reach": 1.0,
-    "exploration.pool": 50,
-    "exploration.candidates": 20,
-    "exploration.novelty_interval": 2,
     "evaluation.interval": 3 * HORIZON,
     "evaluation.episodes": 3,
     "record.tensorboard": False,
