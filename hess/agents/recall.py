@@ -50,7 +50,8 @@ def recall_boundaries(network: MLP, high_actor: MLP, replay: Replay, interval: i
         np.asarray(embeddings)[:stored],
         steps <= lengths[:, None],
         np.asarray(ages)[:stored].astype(np.float64),
-        np.asarray(log_ratios)[:stored],
+        # A segment that was never begun has no action to compare.
+        np.where(steps[:-1] < lengths[:, None], np.asarray(log_ratios)[:stored], 0.0),
     )
 
 

@@ -58,9 +58,13 @@ def test_boundaries_are_the_multiples_of_c_that_exist(replay: Replay) -> None:
 
 def test_ratios_are_one_for_the_policy_that_acted(replay: Replay) -> None:
     ratios = recall_boundaries(PHI, HIGH, replay, INTERVAL).log_ratios
-    started = np.array([4, 3, 2])
-    for row, count in zip(ratios, started, strict=True):
-        np.testing.assert_allclose(row[:count], 0.0, atol=2e-3)
+    np.testing.assert_allclose(ratios, 0.0, atol=2e-3)
+
+
+def test_segments_that_were_never_begun_change_no_ratio(replay: Replay) -> None:
+    other = network([SHAPE.observation_dim + SHAPE.goal_dim, 16, 4], 9)
+    ratios = recall_boundaries(PHI, other, replay, INTERVAL).log_ratios
+    assert (ratios != 0).tolist() == [[True] * 4, [True] * 3 + [False], [True] * 2 + [False] * 2]
 
 
 def test_ratios_compare_another_policy_with_the_one_that_acted(replay: Replay) -> None:
