@@ -14,6 +14,7 @@ from jaxtyping import Array, PRNGKeyArray
 from hess.agents.agent import Progress
 from hess.agents.networks import MLP
 from hess.config import RepresentationConfig
+from hess.errors import HessError
 from hess.replay import Index, Replay, uniform_index
 
 _BLOCK = 8  # episodes embedded at a time when the whole ring is ranked
@@ -153,6 +154,12 @@ class Representation:
         self, state: RepresentationState, replay: Replay, key: PRNGKeyArray, report: Progress
     ) -> tuple[RepresentationState, dict[str, float]]:
         """m minibatches, in a few compiled calls between which priorities are renewed."""
+        longest = int(replay.episodes.length.max())
+        if longest < self.interval:
+            raise HessError(
+                f"there is nothing to learn the representation from: the longest episode had "
+                f"{longest} steps; subgoal_interval={self.interval} must not be more than that"
+            )
         anchors = self._rank(state, replay)
         done, metrics = 0, {}
         while done < self.config.minibatches:

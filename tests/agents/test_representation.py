@@ -21,6 +21,7 @@ from hess.agents.representation import (
     triplet_loss,
 )
 from hess.config import RepresentationConfig
+from hess.errors import HessError
 from hess.replay import Index, Replay
 from tests.agents.gradients import assert_gradient
 from tests.agents.tiny import INTERVAL, SHAPE, first_coordinates, network, play, stack, tiny_config
@@ -150,6 +151,16 @@ def test_learning_lowers_the_loss_and_spares_the_start(replay: Replay) -> None:
 
     assert mean_loss(later.network) < 0.7 * mean_loss(state.network)
     assert metrics["representation/mean_triplet_loss"] > 0
+
+
+def test_episodes_that_are_all_too_short_are_an_error_that_says_what_to_do(
+    learner: Representation,
+) -> None:
+    short = stack([play(RandomPolicy(tiny_config()), seed, length=4) for seed in range(2)])
+    state = learner.init(jax.random.key(0))
+    sentence = r"longest episode had 4 steps; subgoal_interval=5 must not be more than that"
+    with pytest.raises(HessError, match=sentence):
+        update(learner, state, short, 0)
 
 
 def test_the_same_key_gives_the_same_network(
