@@ -21,6 +21,7 @@ Floats = NDArray[np.floating[Any]]
 Box = tuple[float, float, float, float]  # left, low, right, high
 
 _PIXELS = 56  # per side of a density
+_ARROWS = 200  # more of them hide each other
 _MARGIN = 0.08  # around φ-space, as a share of its size
 
 
@@ -83,7 +84,7 @@ def space_density(axes: Axes, view: View) -> QuadMesh:
 
 def feature_change(axes: Axes, before: Snapshot, view: View) -> None:
     """Arrows from φ of some states then to φ of the same states now (Fig. 3c)."""
-    observations = view.snapshot.states.observations
+    observations = view.snapshot.states.observations[:_ARROWS]
     then, now = (
         view.points(before.embed(observations)),
         view.points(view.snapshot.embed(observations)),

@@ -14,6 +14,7 @@ const views = []; // one or two RunViews
 const timeline = new Timeline((step) => showStep(step));
 const charts = new Charts((step) => timeline.goToStep(step));
 let runs = []; // what the server has, in the order of the choosers
+let before = []; // what it said about the runs shown
 
 function layers() {
   const boxes = [...document.querySelectorAll("#layers input")];
@@ -72,8 +73,6 @@ function arrangeViews() {
 
 // --- keeping up ------------------------------------------------------------------------------
 
-let before = [];
-
 async function refresh() {
   const list = await askRuns();
   by("page").hidden = !list.length;
@@ -91,15 +90,22 @@ async function refresh() {
 }
 
 function takeAnswers(answers) {
-  const good = [];
   answers.forEach((answer, i) => {
     const failed = answer instanceof Error;
     views[i].layers = layers();
     views[i].update(failed ? null : answer, failed ? answer.message : "");
-    if (!failed) good.push({label: answers.length > 1 ? views[i].name : "", run: answer});
   });
+  const good = labelled(answers);
   charts.show(good);
   timeline.setSteps([...new Set(good.flatMap(({run}) => run.snapshots))].sort((a, b) => a - b));
+}
+
+// The runs that could be read, each with the part of its name that tells it from the other.
+function labelled(answers) {
+  const good = answers.filter((answer) => !(answer instanceof Error));
+  const parts = good.map((run) => run.name.split("/"));
+  const same = parts[0]?.findIndex((part, i) => parts.some((other) => other[i] !== part)) ?? 0;
+  return good.map((run, i) => ({label: good.length > 1 ? parts[i].slice(Math.max(same, 0)).join("/") : "", run}));
 }
 
 function showStatus() {
@@ -125,8 +131,7 @@ async function keepUp() {
 function setTheme(name) {
   document.documentElement.dataset.theme = name;
   for (const view of views) view.redrawInTheme();
-  const good = before.filter((answer) => !(answer instanceof Error));
-  if (good.length) charts.rebuild(good.map((run) => ({label: good.length > 1 ? run.name : "", run})));
+  charts.rebuild(labelled(before));
 }
 
 function otherTheme() {

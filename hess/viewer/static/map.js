@@ -67,8 +67,8 @@ export class Map2D {
     if (layers.states) this.drawStates(layers.colour);
     if (layers.trajectories) this.drawTrajectories();
     if (this.plan) drawPlan(context, (point) => this.pixel(point), this.plan, colours);
-    context.restore();
     if (layers.subgoals) this.drawSubgoals();
+    context.restore();
     drawAxes(context, this, colours);
     if (pointed) this.drawPointed(pointed);
   }

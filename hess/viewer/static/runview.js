@@ -33,6 +33,7 @@ export class RunView {
     const path = document.createElement("small");
     path.textContent = this.name;
     this.part("h2").replaceChildren(run?.method ? `${run.method} on ${run.task}` : "damaged run", path);
+    this.part("figcaption").textContent = run?.plan?.axes[1] === "z" ? "from the side" : "from above";
     this.problems = run ? run.problems : [problem];
     this.listProblems();
   }
