@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, cast
 
+import gymnasium
 import imageio_ffmpeg
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from hess.config import Config
 from hess.envs import TASKS, register_maze
 from hess.envs.layouts import U_MAZE
 from hess.errors import HessError
-from hess.training.task import Task
+from hess.training.task import State, Task
 
 HORIZON = 12
 
@@ -131,3 +132,21 @@ def test_the_map_of_phi_shows_the_way_and_the_subgoal(run: Run) -> None:
     far_out = space.draw([np.array([0.0, 0.0])], np.array([1e4, 0.0]))  # stays on the paper
     assert there.shape == elsewhere.shape == far_out.shape == (SIZE, SIZE, 3)
     assert (there != elsewhere).any()
+
+
+class Painter(gymnasium.Env[Any, Any]):
+    """Somebody else's environment."""
+
+    def __init__(self, picture: Any):
+        self._picture = picture
+
+    def render(self) -> Any:
+        return self._picture
+
+
+def test_a_foreign_environment_is_shown_as_it_draws_itself() -> None:
+    picture = np.zeros((3, 4, 3), np.uint8)
+    state = State(np.zeros(2), np.zeros(0), np.zeros(2))
+    assert open_stage(Painter(picture), "Own").draw(state, [], (0.0, 0.0)) == [picture]
+    with pytest.raises(HessError, match="'Own' does not draw"):
+        open_stage(Painter(None), "Own").draw(state, [], None)

@@ -5,6 +5,10 @@ from __future__ import annotations
 import gzip
 import http.client
 import json
+import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -153,3 +157,24 @@ def test_a_port_in_use_is_named(server: Server, runs: Path) -> None:
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(HessError, match="is not a folder"):
         Server(tmp_path / "nowhere", 0)
+
+
+def test_the_command_serves_until_it_is_interrupted(runs: Path) -> None:
+    command = [sys.executable, "-c", "import sys; from hess.cli import main; sys.exit(main())"]
+    process = subprocess.Popen(
+        [*command, "view", str(runs), "--port", "0", "--no-browser"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    with process, process.stdout as printed:
+        first = printed.readline()
+        found = re.search(r"http://127\.0\.0\.1:(\d+)/", first)
+        assert found is not None, first
+        assert f"ssh -L {found[1]}:127.0.0.1:{found[1]}" in printed.readline()
+        connection = http.client.HTTPConnection(ADDRESS, int(found[1]), timeout=60)
+        connection.request("GET", "/")
+        assert connection.getresponse().status == 200
+        connection.close()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
