@@ -55,10 +55,8 @@ class Train(Config):
 
         runtime.configure(cores=self.cores or None)
         from hess.analysis.curves import draw_curve
-        from hess.analysis.runs import find_runs
         from hess.api import train_config
         from hess.training.folder import RunFolder
-        from hess.viewer.report import write_report
 
         try:
             done = train_config(self.config(), self.runs, self.name)
@@ -73,16 +71,28 @@ class Train(Config):
             print(f"resume with: {shlex.join([*_program(), *sys.argv[1:]])}")
             return _signal_code(done.result.signal or signal.SIGTERM)
         draw_curve(folder)
-        report = folder.path / "report.html"
-        write_report(find_runs([folder.path]), report)
         rate = done.result.success_rate
         print(f"finished {done.result.step:,} steps, success rate {rate:.2f}")
         print(f"learning curve  {folder.curve_file}")
-        print(f"report          {report}")
+        print(f"report          {_report(folder.path)}")
         print(f"evaluations     {folder.evaluations_file}")
         print(f"metrics         {folder.metrics_file}")
         print(f"checkpoint      {folder.path / 'checkpoints'}")
         return 0
+
+
+def _report(run: Path) -> str:
+    """Where the report is, or why there is none: a method of one's own may picture other things."""
+    from hess.analysis.runs import find_runs
+    from hess.errors import HessError
+    from hess.viewer.report import write_report
+
+    out = run / "report.html"
+    try:
+        write_report(find_runs([run]), out)
+    except HessError as error:
+        return f"none, {error}"
+    return str(out)
 
 
 def _signal_code(number: int) -> int:
