@@ -52,6 +52,10 @@ class LowConfig(LevelConfig):
     """Entropy temperature at the start; it is tuned automatically from there."""
     reward: Literal["distance", "progress"] = "progress"
     """-‖g - φ(s')‖ (the paper), or the decrease of that distance in one step."""
+    subgoal_input: Literal["absolute", "relative"] = "relative"
+    """The networks see φ(s) and g (the paper), or g - φ(s)."""
+    normalise: bool = True
+    """The networks see observations scaled to mean 0 and deviation 1 over all that came so far."""
     hindsight: float = 0.3
     """Share of the batch whose subgoal is replaced by an embedding reached up to c steps later."""
 

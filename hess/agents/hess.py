@@ -21,6 +21,7 @@ from hess.agents.diagnostics import segment_diagnostics
 from hess.agents.exploration import CandidatePool
 from hess.agents.explorer import Explorer, select
 from hess.agents.hierarchy import HierarchyPolicy, RandomPolicy
+from hess.agents.inputs import Moments, Scaling, host_low_actor, low_input_dim, no_scaling
 from hess.agents.networks import HostActor, HostMLP
 from hess.agents.recall import recall_states
 from hess.agents.representation import Representation, RepresentationState, embed_replay
@@ -57,7 +58,8 @@ class Hess:
         """Line 1: initialise π_h, π_l and φ; an empty replay; no counts."""
         self.config, self.shape = config, shape
         dim = config.representation.dim
-        self._low = SAC(config.low, shape.observation_dim + 2 * dim, shape.action_dim)
+        low_dim = low_input_dim(config.low, shape.observation_dim, dim)
+        self._low = SAC(config.low, low_dim, shape.action_dim)
         self._high = SAC(config.high, shape.observation_dim + shape.goal_dim, dim)
         self._representation = Representation(
             config.representation, shape.observation_dim, config.subgoal_interval
@@ -72,6 +74,7 @@ class Hess:
         self.replay = empty_replay(shape, config.capacity)
         self.replay_revision = 0  # how often stored episodes were rewritten in place
         self.explorer = Explorer(config)
+        self.moments = Moments(shape.observation_dim)
         self.episodes = 0
         self._updates_owed = np.zeros(2)  # low, high: fractions of an update carried over
         self._probe_states = np.zeros((_PROBE_STATES, shape.observation_dim), np.float32)
@@ -97,13 +100,18 @@ class Hess:
         return HierarchyPolicy(
             config=self.config,
             representation=HostMLP(self.networks.representation.network),
-            low=HostActor(self.networks.low.actor),
+            low=host_low_actor(self.config.low, self._scaling(), self.networks.low.actor),
             high=HostActor(self.networks.high.actor),
             uniform_subgoals=self._is_warming_up(),
             unit=self.explorer.unit,
             probability=probability,
             pool=self._candidate_pool() if probability > 0 else None,
         )
+
+    def _scaling(self) -> Scaling:
+        if self.config.low.normalise:
+            return self.moments.scaling(self.explorer.radius)
+        return no_scaling(self.shape.observation_dim)
 
     def _is_warming_up(self) -> bool:
         """Before the first success there is no reward that the high level could learn from."""
@@ -131,6 +139,7 @@ class Hess:
             episode = _with_subgoals(episode, embeddings, self.explorer.radius)
         self.replay = insert(self.replay, episode)
         self.episodes += 1
+        self.moments.add(episode.observations[: int(episode.length) + 1])
         self.explorer.record(episode)
         return episode
 
@@ -151,7 +160,7 @@ class Hess:
 
         start = time.perf_counter()
         low, low_metrics = self._learn_low(
-            self.networks.low, self.replay, self._fold("low"), low_updates
+            self.networks.low, self.replay, self._scaling(), self._fold("low"), low_updates
         )
         values = {f"low/{name}": float(value) for name, value in low_metrics.items()}
         middle = time.perf_counter()
@@ -164,16 +173,21 @@ class Hess:
         return values | {"time/low": middle - start, "time/high": time.perf_counter() - middle}
 
     def _low_updates(
-        self, state: SACState, replay: Replay, key: PRNGKeyArray, updates: Array
+        self,
+        state: SACState,
+        replay: Replay,
+        scaling: Scaling,
+        key: PRNGKeyArray,
+        updates: Array,
     ) -> tuple[SACState, Metrics]:
-        config = self.config.low
+        config, interval = self.config.low, self.config.subgoal_interval
         cumulative = jnp.cumsum(replay.episodes.length)
 
         def sample(key: PRNGKeyArray) -> Any:
             index_key, hindsight_key = jax.random.split(key)
             index = uniform_index(cumulative, index_key, config.batch_size)
             return transitions.low_batch(
-                replay.episodes, index, config, self.config.subgoal_interval, hindsight_key
+                replay.episodes, index, config, interval, scaling=scaling, key=hindsight_key
             )
 
         return self._low.learn(state, sample, key, updates)
@@ -257,6 +271,9 @@ class Hess:
             "replay_revision": np.asarray(self.replay_revision),
             "updates_owed": self._updates_owed.copy(),
             "probe_states": self._probe_states,
+            "moments.count": np.asarray(self.moments.count),
+            "moments.mean": self.moments.mean.copy(),
+            "moments.squares": self.moments.squares.copy(),
         }
         explorer = {f"explorer.{name}": array for name, array in self.explorer.state().items()}
         return host | explorer | flatten(self.networks, "networks")
@@ -268,6 +285,9 @@ class Hess:
         self.replay_revision = int(arrays["replay_revision"])
         self._updates_owed = arrays["updates_owed"].copy()
         self._probe_states = arrays["probe_states"]
+        self.moments.count = float(arrays["moments.count"])
+        self.moments.mean = arrays["moments.mean"].copy()
+        self.moments.squares = arrays["moments.squares"].copy()
         self.explorer.restore(select(arrays, "explorer."))
 
     def snapshot(self) -> Arrays:

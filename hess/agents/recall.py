@@ -11,10 +11,10 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 from numpy.typing import NDArray
 
+from hess.agents.inputs import high_input
 from hess.agents.measures import Boundaries
 from hess.agents.networks import MLP, gaussian, squashed_log_probability
 from hess.agents.representation import embed_replay
-from hess.agents.transitions import high_input
 from hess.replay import Episode, Replay, age_in_episodes, uniform_index
 
 Floats = NDArray[np.floating[Any]]
