@@ -120,7 +120,7 @@ class RepresentationConfig:
 class ExplorationConfig:
     """Measures of subgoals and the active strategy (§3.2, §3.3)."""
 
-    probability: float = 0.7
+    probability: float = 0.9
     """p at the start: how often a subgoal is selected actively; 0 switches selection off."""
     schedule: Literal["linear", "success"] = "success"
     """p falls linearly to 0, or stays at p₀·(1 - recent training success)."""
@@ -130,7 +130,7 @@ class ExplorationConfig:
     """Share of training after which a linear p is 0."""
     candidates: int = 1_000
     """M: visited states compared in one selection."""
-    reach: float = 0.4
+    reach: float = 0.6
     """Candidates lie within this share of r_g around φ(s_t); in the paper all of it, 1."""
     units: Literal["fixed", "span"] = "span"
     """r_g, d_e and cell size as given, or times the explored span of φ over `reference_span`."""
@@ -140,12 +140,15 @@ class ExplorationConfig:
     """States drawn from the replay once per episode, from which candidates in reach are taken."""
     extension: float = 5.0
     """d_e: how far the imagined subgoal lies beyond the selected one; 0 switches it off."""
-    potential_weight: float = 0.01
+    potential_weight: float = 0.2
     """α: weight of potential against novelty."""
-    balance: Literal["weighted", "normalised"] = "weighted"
+    balance: Literal["weighted", "normalised"] = "normalised"
     """Ñ - αU as written, or both scaled to [0, 1] over the candidates first."""
-    novelty: Literal["cumulative", "immediate", "importance"] = "cumulative"
-    """N with age discount, the plain visit count n, or N with importance weights."""
+    novelty: Literal["reachable", "cumulative", "immediate", "importance"] = "reachable"
+    """The least visited cell that is known to be reachable, with the way there; the paper's N with
+    age discount; the plain visit count n; or N with importance weights."""
+    segment_cost: float = 0.2
+    """What each segment on the way adds to a "reachable" cell's log count."""
     count_discount: float = 0.99
     """γ of the cumulative counts, per segment."""
     cell_size: float = 3.0
@@ -154,7 +157,7 @@ class ExplorationConfig:
     """Weight of a rollout per episode of its age."""
     recount: bool = False
     """Count all stored states anew after each φ update, instead of keeping the old counts."""
-    novelty_interval: int = 10
+    novelty_interval: int = 2
     """Episodes between two computations of N."""
 
 

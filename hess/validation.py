@@ -61,7 +61,7 @@ def _validate_exploration(config: Config) -> None:
     for name in (*positive, "reference_span"):
         value = getattr(exploration, name)
         _require(value > 0, f"exploration.{name}", value, "positive")
-    for name in ("extension", "potential_weight"):
+    for name in ("extension", "potential_weight", "segment_cost"):
         value = getattr(exploration, name)
         _require(value >= 0, f"exploration.{name}", value, "0 or more")
 

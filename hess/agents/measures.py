@@ -81,6 +81,9 @@ class GridMeasures:
         if self.config.novelty == "immediate":
             return
         keys = self._keys(rollouts.embeddings)
+        if self.config.novelty == "reachable":
+            self._refresh_reachable(keys, rollouts.valid)
+            return
         counts = np.where(rollouts.valid, self.counts.get(keys), 0.0)
         if self.config.novelty == "importance":
             values = importance_sums(counts, rollouts.log_ratios, self.config.count_discount)
@@ -96,10 +99,25 @@ class GridMeasures:
         sums.add(keys[flat], (weights * values)[flat])
         self.cumulative_counts = CellTable(sums.keys, sums.values / totals.values)
 
+    def _refresh_reachable(self, keys: NDArray[np.int64], valid: NDArray[np.bool_]) -> None:
+        """Follow the segments that were ever made from cell to cell."""
+        made = valid[:, :-1] & valid[:, 1:]
+        segments = np.unique(np.stack([keys[:, :-1][made], keys[:, 1:][made]], -1), axis=0)
+        cells = np.union1d(self.counts.keys, segments)
+        values = reachable_counts(
+            np.log1p(self.counts.get(cells)),
+            np.searchsorted(cells, segments),
+            self.config.segment_cost,
+        )
+        self.cumulative_counts = CellTable(cells, values)
+
     def novelty(self, embeddings: Floats) -> Floats:
         """Ñ = N / transitions; where no boundary fell into a cell, N's first term n stands in."""
         keys = self._keys(embeddings)
         counts = self.counts.get(keys)
+        if self.config.novelty == "reachable":
+            known = self.cumulative_counts.contains(keys)
+            return np.where(known, self.cumulative_counts.get(keys), np.log1p(counts))
         known = self.cumulative_counts.contains(keys)
         cumulative = np.where(known, self.cumulative_counts.get(keys), counts)
         return cumulative / max(self.transitions, 1)
@@ -140,6 +158,21 @@ def discounted_sums(counts: Floats, discount: float) -> Floats:
     for index in range(sums.shape[1] - 2, -1, -1):
         sums[:, index] += discount * sums[:, index + 1]
     return sums
+
+
+def reachable_counts(log_counts: Floats, segments: NDArray[np.int64], cost: float) -> Floats:
+    """The least of log n(end) + cost · length over all chains of segments from each cell.
+
+    Averages over rollouts that wander forth and back say little about where a cell can lead; the
+    best that is known does. [cells], [segments, 2] indices of their cells -> [cells].
+    """
+    start, end = segments.T
+    values = log_counts.copy()
+    while True:
+        before = values.copy()
+        np.minimum.at(values, start, before[end] + cost)
+        if np.array_equal(values, before):
+            return values
 
 
 _MAX_LOG_RATIO = 5.0  # products of ratios over an episode explode without a bound
