@@ -56,7 +56,7 @@ SHARES = ["low.discount", "high.discount", "low.target_rate", "high.target_rate"
 SHARES += ["representation.stable_fraction", "exploration.probability", "exploration.reach"]
 SHARES += [f"exploration.{name}" for name in ("anneal_fraction", "age_discount", "count_discount")]
 NOT_NEGATIVE = ["seed", "representation.stability_weight", "exploration.extension"]
-NOT_NEGATIVE += ["exploration.potential_weight"]
+NOT_NEGATIVE += ["exploration.potential_weight", "exploration.segment_cost"]
 LAYERS = ["low.hidden", "high.hidden", "representation.hidden"]
 
 

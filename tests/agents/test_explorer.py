@@ -147,7 +147,7 @@ def test_candidates_carry_their_measures(replay: Replay) -> None:
 
 
 def test_novelty_is_refreshed_from_the_stored_rollouts(replay: Replay) -> None:
-    exploring = explorer(exploration__count_discount=0.5)
+    exploring = explorer(exploration__novelty="cumulative", exploration__count_discount=0.5)
     exploring.fit_to_representation(PHI, replay, first=True)
     exploring.refresh_novelty(PHI, HIGH, replay)
     # The long rollout sees n = 2, 2, 1, 1, 0 at its boundaries 0, 5, ... 20; the short one,

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hess.agents.measures import Boundaries, Floats, GridMeasures, discounted_sums, importance_sums
+from hess.agents.measures import (
+    Boundaries,
+    Floats,
+    GridMeasures,
+    discounted_sums,
+    importance_sums,
+    reachable_counts,
+)
 from hess.config import ExplorationConfig
 
 # Cells of edge 1; A, B and C are the middles of three of them.
@@ -17,7 +24,8 @@ ALL = np.array([A, B, C, ELSEWHERE])
 
 def measures(**fields: Any) -> GridMeasures:
     """n(A) = 4, n(B) = 2, n(C) = 1."""
-    made = GridMeasures(ExplorationConfig(cell_size=1.0, count_discount=0.5, **fields))
+    settings: dict[str, Any] = {"cell_size": 1.0, "count_discount": 0.5, "novelty": "cumulative"}
+    made = GridMeasures(ExplorationConfig(**(settings | fields)))
     made.visit(np.array([A] * 4 + [B] * 2 + [C]))
     return made
 
@@ -59,6 +67,26 @@ def test_cumulative_counts_follow_each_rollout_at_the_multiples_of_c() -> None:
     grid.refresh(rollouts([A, B, C], ages=[0]), transitions=10)
     # N(A) = 4 + 0.5 * 2 + 0.25 * 1, N(B) = 2 + 0.5 * 1, N(C) = 1; divided by the transitions.
     assert grid.novelty(ALL).tolist() == [0.525, 0.25, 0.1, 0.0]
+
+
+def test_reachable_novelty_is_the_best_end_of_any_chain_of_segments() -> None:
+    grid = measures(novelty="reachable", segment_cost=0.1)
+    # No rollout went from A to C, but one from A to B and another from B to C.
+    grid.refresh(rollouts([A, B], [B, C], ages=[0, 50]), transitions=10)
+    expected = [np.log(2) + 0.2, np.log(2) + 0.1, np.log(2), 0.0]
+    np.testing.assert_allclose(grid.novelty(ALL), expected)
+
+
+def test_segments_lead_one_way_and_their_cost_counts() -> None:
+    log_counts, segments = np.array([3.0, 2.0, 0.0]), np.array([[0, 1], [0, 2], [2, 1]])
+    assert reachable_counts(log_counts, segments, 0.5).tolist() == [0.5, 2.0, 0.0]
+    assert reachable_counts(log_counts, segments, 4.0).tolist() == [3.0, 2.0, 0.0]
+
+
+def test_a_segment_after_the_end_of_an_episode_leads_nowhere() -> None:
+    grid = measures(novelty="reachable", segment_cost=0.1)
+    grid.refresh(rollouts([A, B, C], ages=[0], valid=[[True, True, False]]), transitions=1)
+    np.testing.assert_allclose(grid.novelty(np.array([B])), [np.log(3)])
 
 
 def test_n_is_a_mean_over_rollouts_and_not_a_sum() -> None:
