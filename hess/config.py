@@ -120,7 +120,7 @@ class RepresentationConfig:
 class ExplorationConfig:
     """Measures of subgoals and the active strategy (§3.2, §3.3)."""
 
-    probability: float = 0.9
+    probability: float = 0.8
     """p at the start: how often a subgoal is selected actively; 0 switches selection off."""
     schedule: Literal["linear", "success"] = "success"
     """p falls linearly to 0, or stays at p₀·(1 - recent training success)."""

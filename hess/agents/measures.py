@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.agents.cells import CellTable, cell_keys
+from hess.agents.cells import CellTable, cell_keys, neighbourhood
 from hess.config import ExplorationConfig
 
 Floats = NDArray[np.floating[Any]]
@@ -82,7 +82,7 @@ class GridMeasures:
             return
         keys = self._keys(rollouts.embeddings)
         if self.config.novelty == "reachable":
-            self._refresh_reachable(keys, rollouts.valid)
+            self._refresh_reachable(keys, rollouts)
             return
         counts = np.where(rollouts.valid, self.counts.get(keys), 0.0)
         if self.config.novelty == "importance":
@@ -99,28 +99,36 @@ class GridMeasures:
         sums.add(keys[flat], (weights * values)[flat])
         self.cumulative_counts = CellTable(sums.keys, sums.values / totals.values)
 
-    def _refresh_reachable(self, keys: NDArray[np.int64], valid: NDArray[np.bool_]) -> None:
+    def _refresh_reachable(self, keys: NDArray[np.int64], rollouts: Boundaries) -> None:
         """Follow the segments that were ever made from cell to cell."""
-        made = valid[:, :-1] & valid[:, 1:]
+        made = rollouts.valid[:, :-1] & rollouts.valid[:, 1:]
         segments = np.unique(np.stack([keys[:, :-1][made], keys[:, 1:][made]], -1), axis=0)
         cells = np.union1d(self.counts.keys, segments)
         values = reachable_counts(
-            np.log1p(self.counts.get(cells)),
+            self._log_surroundings(cells, rollouts.embeddings.shape[-1]),
             np.searchsorted(cells, segments),
             self.config.segment_cost,
         )
         self.cumulative_counts = CellTable(cells, values)
 
+    def _log_surroundings(self, keys: NDArray[np.int64], dim: int) -> Floats:
+        """log(1 + n) of a cell and all that touch it.
+
+        A cell of which only a corner can be reached has few visits for ever, which makes it look
+        new; its surroundings do not.
+        """
+        visits = self.counts.get(neighbourhood(keys, dim)).sum(-1)
+        return np.asarray(np.log1p(visits))
+
     def novelty(self, embeddings: Floats) -> Floats:
         """Ñ = N / transitions; where no boundary fell into a cell, N's first term n stands in."""
         keys = self._keys(embeddings)
-        counts = self.counts.get(keys)
-        if self.config.novelty == "reachable":
-            known = self.cumulative_counts.contains(keys)
-            return np.where(known, self.cumulative_counts.get(keys), np.log1p(counts))
         known = self.cumulative_counts.contains(keys)
-        cumulative = np.where(known, self.cumulative_counts.get(keys), counts)
-        return cumulative / max(self.transitions, 1)
+        cumulative = self.cumulative_counts.get(keys)
+        if self.config.novelty == "reachable":
+            surroundings = self._log_surroundings(keys, embeddings.shape[-1])
+            return np.where(known, cumulative, surroundings)
+        return np.where(known, cumulative, self.counts.get(keys)) / max(self.transitions, 1)
 
     def potential(self, embeddings: Floats) -> Floats:
         """Age-discounted mean of U per cell; without data 0, the most optimistic (all U ≤ 0)."""

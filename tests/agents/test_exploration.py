@@ -33,7 +33,8 @@ def pool(*rows: tuple[float, float, float, float]) -> CandidatePool:
 def selected(
     among: CandidatePool, current: Floats = ORIGIN, radius: float = 10.0, **fields: Any
 ) -> list[float]:
-    config = ExplorationConfig(**({"reach": 1.0, "balance": "weighted"} | fields))
+    settings: dict[str, Any] = {"reach": 1.0, "balance": "weighted"}
+    config = ExplorationConfig(**(settings | fields))
     selection = select_subgoal(among, current, radius, 1.0, config)
     assert selection is not None
     return selection.selected.tolist()

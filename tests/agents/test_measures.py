@@ -73,7 +73,8 @@ def test_reachable_novelty_is_the_best_end_of_any_chain_of_segments() -> None:
     grid = measures(novelty="reachable", segment_cost=0.1)
     # No rollout went from A to C, but one from A to B and another from B to C.
     grid.refresh(rollouts([A, B], [B, C], ages=[0, 50]), transitions=10)
-    expected = [np.log(2) + 0.2, np.log(2) + 0.1, np.log(2), 0.0]
+    # With the cells that touch them, A has 4 + 2 visits, B 4 + 2 + 1, C 2 + 1.
+    expected = [np.log(4) + 0.2, np.log(4) + 0.1, np.log(4), 0.0]
     np.testing.assert_allclose(grid.novelty(ALL), expected)
 
 
@@ -86,7 +87,15 @@ def test_segments_lead_one_way_and_their_cost_counts() -> None:
 def test_a_segment_after_the_end_of_an_episode_leads_nowhere() -> None:
     grid = measures(novelty="reachable", segment_cost=0.1)
     grid.refresh(rollouts([A, B, C], ages=[0], valid=[[True, True, False]]), transitions=1)
-    np.testing.assert_allclose(grid.novelty(np.array([B])), [np.log(3)])
+    np.testing.assert_allclose(grid.novelty(np.array([B])), [np.log(8)])
+
+
+def test_a_cell_beside_a_busy_one_is_not_new_however_few_its_own_visits() -> None:
+    grid = measures(novelty="reachable")
+    sliver, frontier = (0.5, 1.5), ELSEWHERE
+    grid.visit(np.array([sliver, frontier]))
+    novelty = grid.novelty(np.array([sliver, frontier]))
+    np.testing.assert_allclose(novelty, [np.log(1 + 1 + 4 + 2), np.log(1 + 1)])
 
 
 def test_n_is_a_mean_over_rollouts_and_not_a_sum() -> None:
