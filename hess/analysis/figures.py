@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from hess.analysis import curves, exploration, style
 from hess.analysis.groups import by_method, by_task
 from hess.analysis.runs import NothingToDrawError, Run
+from hess.analysis.stages import stages
 
 FORMATS = (".png", ".pdf")
 
@@ -22,6 +23,7 @@ RUN_FIGURES: dict[str, Callable[[Run], Figure]] = {
     "visits": exploration.visits_over_time,
     "representation": lambda run: exploration.representation_over_time([run]),
     "subgoals": lambda run: exploration.subgoals([run]),
+    "stages": stages,
 }
 # All runs together; the number is the window of smoothing.
 CURVE_FIGURES: dict[str, Callable[[Sequence[Run], int], Figure]] = {
