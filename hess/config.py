@@ -140,7 +140,7 @@ class ExplorationConfig:
     """States drawn from the replay once per episode, from which candidates in reach are taken."""
     extension: float = 5.0
     """d_e: how far the imagined subgoal lies beyond the selected one; 0 switches it off."""
-    potential_weight: float = 0.2
+    potential_weight: float = 0.1
     """α: weight of potential against novelty."""
     balance: Literal["weighted", "normalised"] = "normalised"
     """Ñ - αU as written, or both scaled to [0, 1] over the candidates first."""

@@ -16,9 +16,16 @@ from hess.agents.exploration import (
 )
 from hess.agents.measures import GridMeasures
 from hess.agents.networks import MLP
-from hess.agents.recall import recall_all_embeddings, recall_boundaries, recall_states
+from hess.agents.recall import (
+    recall_all_embeddings,
+    recall_boundaries,
+    recall_rollouts,
+    recall_states,
+)
 from hess.config import Config
 from hess.replay import Episode, Replay
+
+_PARTS = 5  # of a segment, for the way from cell to cell: in c steps a robot skips some
 
 
 class Explorer:
@@ -80,8 +87,12 @@ class Explorer:
 
     def refresh_novelty(self, network: MLP, high_actor: MLP, replay: Replay) -> None:
         """N of all stored rollouts under φ and counts as they are now."""
-        boundaries = recall_boundaries(network, high_actor, replay, self.config.subgoal_interval)
-        self.measures.refresh(boundaries, int(replay.episodes.length.sum()))
+        interval = self.config.subgoal_interval
+        if self.config.exploration.novelty == "reachable":
+            rollouts = recall_rollouts(network, replay, interval, _PARTS)
+        else:
+            rollouts = recall_boundaries(network, high_actor, replay, interval)
+        self.measures.refresh(rollouts, int(replay.episodes.length.sum()))
 
     def candidates(self, network: MLP, replay: Replay, key: PRNGKeyArray) -> CandidatePool:
         """Visited states with their measures, from which those within r_g are taken."""

@@ -18,12 +18,13 @@ Floats = NDArray[np.floating[Any]]
 
 
 class Boundaries(NamedTuple):
-    """Stored rollouts at the multiples of c, in any order."""
+    """Stored rollouts at the multiples of c (or of a share of c), in any order."""
 
     embeddings: Floats  # [E, S+1, d]
     valid: NDArray[np.bool_]  # [E, S+1] states that exist
     ages: Floats  # [E] in episodes
     log_ratios: Floats  # [E, S] log π_new - log π_old of the high-level actions
+    share: float = 1.0  # of c between one boundary and the next
 
 
 class Measures(Protocol):
@@ -100,14 +101,14 @@ class GridMeasures:
         self.cumulative_counts = CellTable(sums.keys, sums.values / totals.values)
 
     def _refresh_reachable(self, keys: NDArray[np.int64], rollouts: Boundaries) -> None:
-        """Follow the segments that were ever made from cell to cell."""
+        """Follow the steps that were ever made from cell to cell."""
         made = rollouts.valid[:, :-1] & rollouts.valid[:, 1:]
         segments = np.unique(np.stack([keys[:, :-1][made], keys[:, 1:][made]], -1), axis=0)
         cells = np.union1d(self.counts.keys, segments)
         values = reachable_counts(
             self._log_surroundings(cells, rollouts.embeddings.shape[-1]),
             np.searchsorted(cells, segments),
-            self.config.segment_cost,
+            self.config.segment_cost * rollouts.share,
         )
         self.cumulative_counts = CellTable(cells, values)
 

@@ -55,6 +55,22 @@ def recall_boundaries(network: MLP, high_actor: MLP, replay: Replay, interval: i
     )
 
 
+def recall_rollouts(network: MLP, replay: Replay, interval: int, parts: int) -> Boundaries:
+    """Every stored rollout at several moments of each segment, without the high level's part."""
+    stride = max(1, interval // parts)
+    stored = int(replay.stored)
+    embeddings = np.asarray(_strided(network, replay, stride))[:stored]
+    lengths = np.asarray(replay.episodes.length)[:stored]
+    valid = np.arange(embeddings.shape[1]) * stride <= lengths[:, None]
+    nothing = np.zeros((stored, 0))
+    return Boundaries(embeddings, valid, np.zeros(stored), nothing, stride / interval)
+
+
+@partial(jax.jit, static_argnums=2)
+def _strided(network: MLP, replay: Replay, stride: int) -> Array:
+    return network(replay.episodes.observations[:, ::stride])
+
+
 @partial(jax.jit, static_argnums=3)
 def _boundaries(
     network: MLP, high_actor: MLP, replay: Replay, interval: int
