@@ -177,7 +177,7 @@ class RecordConfig:
 
     checkpoint_interval: int = 50_000
     """Environment steps between checkpoints."""
-    snapshot_interval: int = 50_000
+    snapshot_interval: int = 20_000
     """Environment steps between snapshots for figures and the viewer."""
     tensorboard: bool = True
     """Write TensorBoard events beside metrics.jsonl."""
