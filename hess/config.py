@@ -155,10 +155,34 @@ class ExplorationConfig:
     """Edge of a grid cell, in units of φ."""
     age_discount: float = 0.995
     """Weight of a rollout per episode of its age."""
+    attempts: Literal["active", "all"] = "active"
+    """Segments that U is averaged over: those of actively selected subgoals, or all of them."""
     recount: bool = False
     """Count all stored states anew after each φ update, instead of keeping the old counts."""
     novelty_interval: int = 2
     """Episodes between two computations of N."""
+
+
+@dataclass(frozen=True)
+class IntrinsicConfig:
+    """A reward for exploring that baselines add to the high level's; HESS itself has none."""
+
+    kind: Literal["none", "reactive", "prediction", "successor"] = "none"
+    """None; novelty and potential (§5.4); error of a model of φ's dynamics; 1/‖ψ‖₁ (§5.2)."""
+    weight: float = 1.0
+    """Factor on the prediction error, or on 1/‖ψ‖₁."""
+    novelty_weight: float = 1_000.0
+    """η₁ of "reactive": the factor on 1/√N."""
+    potential_weight: float = 10.0
+    """η₂ of "reactive": the factor on 1/√-U."""
+    hidden: tuple[int, ...] = (256, 256)
+    """Hidden layers of the model of φ's dynamics, or of the successor representation ψ."""
+    learning_rate: float = 3e-4
+    """Adam step size of either; it is updated once per update of the high level."""
+    discount: float = 0.9
+    """γ of ψ, per subgoal."""
+    target_rate: float = 0.005
+    """How fast the target of ψ follows it."""
 
 
 @dataclass(frozen=True)
@@ -209,6 +233,7 @@ class Config:
     low: LowConfig = field(default_factory=LowConfig)
     representation: RepresentationConfig = field(default_factory=RepresentationConfig)
     exploration: ExplorationConfig = field(default_factory=ExplorationConfig)
+    intrinsic: IntrinsicConfig = field(default_factory=IntrinsicConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     record: RecordConfig = field(default_factory=RecordConfig)
 

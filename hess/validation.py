@@ -29,6 +29,7 @@ def validate(config: Config, horizon: int) -> None:
     _share("low.hindsight", config.low.hindsight)
     _validate_representation(config)
     _validate_exploration(config)
+    _validate_intrinsic(config)
     _validate_records(config)
 
 
@@ -64,6 +65,23 @@ def _validate_exploration(config: Config) -> None:
     for name in ("extension", "potential_weight", "segment_cost"):
         value = getattr(exploration, name)
         _require(value >= 0, f"exploration.{name}", value, "0 or more")
+
+
+def _validate_intrinsic(config: Config) -> None:
+    intrinsic = config.intrinsic
+    rate = intrinsic.learning_rate
+    _require(rate > 0, "intrinsic.learning_rate", rate, "positive")
+    for name in ("weight", "novelty_weight", "potential_weight"):
+        value = getattr(intrinsic, name)
+        _require(value >= 0, f"intrinsic.{name}", value, "0 or more")
+    for name in ("discount", "target_rate"):
+        _share(f"intrinsic.{name}", getattr(intrinsic, name))
+    _layers("intrinsic.hidden", intrinsic.hidden)
+    if intrinsic.kind != "none" and config.high.warmup == "uniform":
+        raise HessError(
+            f"intrinsic.kind={intrinsic.kind} needs high.warmup=policy: with high.warmup=uniform "
+            "the high level learns nothing, from no reward, before the first success"
+        )
 
 
 def _validate_records(config: Config) -> None:

@@ -23,7 +23,7 @@ from hess.agents.recall import (
     recall_states,
 )
 from hess.config import Config
-from hess.replay import Episode, Replay
+from hess.replay import Episode, Replay, segment_counts
 
 _PARTS = 5  # of a segment, for the way from cell to cell: in c steps a robot skips some
 
@@ -67,8 +67,14 @@ class Explorer:
             self._record_attempts(episode)
 
     def _record_attempts(self, episode: Episode) -> None:
-        """U, Eq. 5: the distance that remains to g_e at the end of each active segment."""
-        chosen = np.flatnonzero(episode.active)
+        """U, Eq. 5: the distance that remains to g_e at the end of each active segment.
+
+        Without active selection the policy's own subgoals have to do ("all"): they are g_t and
+        g_e in one.
+        """
+        begun = segment_counts(int(episode.length), self.config.subgoal_interval)
+        every = self.config.exploration.attempts == "all"
+        chosen = np.arange(begun) if every else np.flatnonzero(episode.active)
         ends = np.minimum((chosen + 1) * self.config.subgoal_interval, int(episode.length))
         remaining = np.linalg.norm(episode.embeddings[ends] - episode.subgoals[chosen], axis=-1)
         self.measures.attempt(episode.selected[chosen], remaining)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
@@ -17,10 +18,12 @@ from jaxtyping import Array, PRNGKeyArray
 
 from hess.agents import transitions
 from hess.agents.agent import Arrays, Floats, Policy, Progress
+from hess.agents.bonuses import SubgoalSpace
 from hess.agents.diagnostics import segment_diagnostics
 from hess.agents.exploration import CandidatePool
 from hess.agents.explorer import Explorer, select
 from hess.agents.hierarchy import HierarchyPolicy, RandomPolicy
+from hess.agents.high_level import HighLevel, HighState
 from hess.agents.inputs import Moments, Scaling, host_low_actor, low_input_dim, no_scaling
 from hess.agents.networks import HostActor, HostMLP
 from hess.agents.recall import recall_states
@@ -44,11 +47,12 @@ _PURPOSES = ("low", "high", "representation", "probe", "pool", "snapshot")
 
 
 class Networks(eqx.Module):
-    """All that gradients change."""
+    """All that learning changes on the device."""
 
     high: SACState
     low: SACState
     representation: RepresentationState
+    bonus: Any  # what the intrinsic reward has learned; None without one
 
 
 class Hess:
@@ -60,16 +64,18 @@ class Hess:
         dim = config.representation.dim
         low_dim = low_input_dim(config.low, shape.observation_dim, dim)
         self._low = SAC(config.low, low_dim, shape.action_dim)
-        self._high = SAC(config.high, shape.observation_dim + shape.goal_dim, dim)
+        self._high = HighLevel(config, shape)
         self._representation = Representation(
             config.representation, shape.observation_dim, config.subgoal_interval
         )
         self._key = jax.random.key(config.seed)
         high_key, low_key, representation_key = jax.random.split(self._key, 3)
+        high = self._high.init(high_key)
         self.networks = Networks(
-            self._high.init(high_key),
+            high.policy,
             self._low.init(low_key),
             self._representation.init(representation_key),
+            high.bonus,
         )
         self.replay = empty_replay(shape, config.capacity)
         self.replay_revision = 0  # how often stored episodes were rewritten in place
@@ -79,7 +85,7 @@ class Hess:
         self._updates_owed = np.zeros(2)  # low, high: fractions of an update carried over
         self._probe_states = np.zeros((_PROBE_STATES, shape.observation_dim), np.float32)
         self._learn_low = jax.jit(self._low_updates, donate_argnums=0)
-        self._learn_high = jax.jit(self._high_updates, donate_argnums=0)
+        self._learn_high = jax.jit(self._high.learn, donate_argnums=0)
 
     @property
     def has_representation(self) -> bool:
@@ -164,12 +170,15 @@ class Hess:
         )
         values = {f"low/{name}": float(value) for name, value in low_metrics.items()}
         middle = time.perf_counter()
+        space = SubgoalSpace(self.networks.representation.network, self.explorer.radius)
+        high = HighState(self.networks.high, self.networks.bonus)
+        high = self._high.refresh(high, self.explorer, space.network, self.replay)
         high, high_metrics = self._learn_high(
-            self.networks.high, self.replay, self._fold("high"), high_updates, self.explorer.radius
+            high, self.replay, space, self._fold("high"), high_updates
         )
         if high_updates:
-            values |= {f"high/{name}": float(value) for name, value in high_metrics.items()}
-        self.networks = Networks(high, low, self.networks.representation)
+            values |= {name: float(value) for name, value in high_metrics.items()}
+        self.networks = replace(self.networks, high=high.policy, bonus=high.bonus, low=low)
         return values | {"time/low": middle - start, "time/high": time.perf_counter() - middle}
 
     def _low_updates(
@@ -192,18 +201,6 @@ class Hess:
 
         return self._low.learn(state, sample, key, updates)
 
-    def _high_updates(
-        self, state: SACState, replay: Replay, key: PRNGKeyArray, updates: Array, radius: Array
-    ) -> tuple[SACState, Metrics]:
-        config, interval = self.config.high, self.config.subgoal_interval
-        cumulative = jnp.cumsum(segment_counts(replay.episodes.length, interval))
-
-        def sample(key: PRNGKeyArray) -> Any:
-            index = uniform_index(cumulative, key, config.batch_size)
-            return transitions.high_batch(replay.episodes, index, config, interval, radius)
-
-        return self._high.learn(state, sample, key, updates)
-
     def _representation_is_due(self, before: int) -> bool:
         """Every I episodes, and once early: active exploration needs a φ to start."""
         config = self.config.representation
@@ -221,7 +218,7 @@ class Hess:
             self._probe_states = np.asarray(recalled.observations)
         old = self.embed(self._probe_states)
         state, metrics = learner.update(state, self.replay, self._fold("representation"), report)
-        self.networks = Networks(self.networks.high, self.networks.low, state)
+        self.networks = replace(self.networks, representation=state)
         self.explorer.fit_to_representation(state.network, self.replay, first)
         if first:
             self.replay = _relabel(self.replay, state.network, self.explorer.radius)

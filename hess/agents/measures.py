@@ -122,14 +122,24 @@ class GridMeasures:
         return np.asarray(np.log1p(visits))
 
     def novelty(self, embeddings: Floats) -> Floats:
-        """Ñ = N / transitions; where no boundary fell into a cell, N's first term n stands in."""
+        """Ñ = N / transitions; of "reachable" the log count as it is. [n, d] -> [n]."""
+        values = self._tabled(embeddings)
+        return values if self.config.novelty == "reachable" else values / max(self.transitions, 1)
+
+    def expected_visits(self, embeddings: Floats) -> Floats:
+        """N itself. [n, d] -> [n]."""
+        values = self._tabled(embeddings)
+        return np.expm1(values) if self.config.novelty == "reachable" else values
+
+    def _tabled(self, embeddings: Floats) -> Floats:
+        """N, or its log; where no boundary fell into a cell, its first term n stands in."""
         keys = self._keys(embeddings)
         known = self.cumulative_counts.contains(keys)
         cumulative = self.cumulative_counts.get(keys)
         if self.config.novelty == "reachable":
             surroundings = self._log_surroundings(keys, embeddings.shape[-1])
             return np.where(known, cumulative, surroundings)
-        return np.where(known, cumulative, self.counts.get(keys)) / max(self.transitions, 1)
+        return np.where(known, cumulative, self.counts.get(keys))
 
     def potential(self, embeddings: Floats) -> Floats:
         """Age-discounted mean of U per cell; without data 0, the most optimistic (all U ≤ 0)."""

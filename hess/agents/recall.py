@@ -83,6 +83,15 @@ def _boundaries(
     return embeddings, now - episodes.log_probabilities, age_in_episodes(replay)
 
 
+@partial(jax.jit, static_argnums=2)
+def recall_segment_ends(network: MLP, replay: Replay, interval: int) -> Array:
+    """φ where each segment ended, c steps after its start or fewer. -> [slots, S, d]."""
+    slots, segments = replay.episodes.active.shape
+    lengths = replay.episodes.length[:, None]
+    ends = jnp.minimum((jnp.arange(segments) + 1) * interval, lengths)
+    return network(replay.episodes.observations[jnp.arange(slots)[:, None], ends])
+
+
 def recall_all_embeddings(network: MLP, replay: Replay) -> Floats:
     """φ of every stored state before its episode's last one. -> [n, d]."""
     stored = int(replay.stored)

@@ -60,7 +60,7 @@ def low_batch(
 
 
 def high_batch(
-    episodes: Episode, index: Index, config: HighConfig, interval: int, radius: Array
+    episodes: Episode, index: Index, config: HighConfig, interval: int, radius: Array | float
 ) -> Batch:
     """High-level transitions: from the start of a segment to its end, c steps or fewer later.
 
