@@ -52,12 +52,15 @@ POSITIVE += ["exploration.success_window", "exploration.reference_span"]
 POSITIVE += [
     f"exploration.{name}" for name in ("candidates", "pool", "cell_size", "novelty_interval")
 ]
+POSITIVE += ["intrinsic.learning_rate"]
 SHARES = ["low.discount", "high.discount", "low.target_rate", "high.target_rate", "low.hindsight"]
 SHARES += ["representation.stable_fraction", "exploration.probability", "exploration.reach"]
 SHARES += [f"exploration.{name}" for name in ("anneal_fraction", "age_discount", "count_discount")]
+SHARES += ["intrinsic.discount", "intrinsic.target_rate"]
 NOT_NEGATIVE = ["seed", "representation.stability_weight", "exploration.extension"]
 NOT_NEGATIVE += ["exploration.potential_weight", "exploration.segment_cost"]
-LAYERS = ["low.hidden", "high.hidden", "representation.hidden"]
+NOT_NEGATIVE += [f"intrinsic.{name}" for name in ("weight", "novelty_weight", "potential_weight")]
+LAYERS = ["low.hidden", "high.hidden", "representation.hidden", "intrinsic.hidden"]
 
 
 @pytest.mark.parametrize("bad", [0, -1])
@@ -89,6 +92,15 @@ def test_zero_or_more(name: str) -> None:
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers_have_positive_sizes(name: str) -> None:
     assert refusal(**{name: (16, 0)}) == f"{name}=(16, 0) is impossible; it must be positive sizes"
+
+
+@pytest.mark.parametrize("kind", ["reactive", "prediction", "successor"])
+def test_an_intrinsic_reward_needs_a_high_level_that_learns_from_the_start(kind: str) -> None:
+    assert refusal(intrinsic__kind=kind) == (
+        f"intrinsic.kind={kind} needs high.warmup=policy: with high.warmup=uniform "
+        "the high level learns nothing, from no reward, before the first success"
+    )
+    validate(override(Config(), {"intrinsic.kind": kind, "high.warmup": "policy"}), HORIZON)
 
 
 def test_every_number_of_the_config_is_covered() -> None:

@@ -38,6 +38,7 @@ FIELDS: dict[str, Any] = {
     "representation.refresh": 12,
     "representation.interval": 4,
     "representation.first_update": 2,
+    "intrinsic.hidden": (16,),
     "exploration.reach": 1.0,
     "exploration.pool": 50,
     "exploration.candidates": 20,

@@ -11,13 +11,13 @@ import hess
 from hess.agents.methods import METHODS
 from hess.training.folder import RunFolder
 from hess.training.records import read_evaluations, read_metrics
+from tests.training.kinds import AGENTS
 from tests.training.stub import TINY
 from tests.training.toy_tasks import FIELD, HORIZON, SLOPE
 
 # Every method on the harder one: no goals, and episodes that end early. On the other one every
 # kind of agent, since a training takes seconds; their variants are configs.
-_KINDS = {row.target: name for name, row in reversed(METHODS.items())}
-CASES = [(name, SLOPE) for name in METHODS] + [(name, FIELD) for name in _KINDS.values()]
+CASES = [(name, SLOPE) for name in METHODS] + [(name, FIELD) for name in AGENTS]
 
 
 @pytest.mark.parametrize(("method", "task"), CASES)
