@@ -58,6 +58,17 @@ DIAGNOSTICS = {
         "share of subgoals",
         "What came of that probability; it is lower where nothing visited was within reach.",
     ),
+    "intrinsic/mean": Explanation(
+        "intrinsic reward",
+        "reward",
+        "What the high level gets for exploring, mean over stored segments; only methods with a "
+        "bonus have it.",
+    ),
+    "intrinsic/variance": Explanation(
+        "variance of the intrinsic reward",
+        "reward²",
+        "How much it tells segments apart; near 0 it no longer says where to explore.",
+    ),
     "low/subgoal_distance": Explanation(
         "distance to a new subgoal",
         "units of φ",

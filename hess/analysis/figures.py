@@ -29,6 +29,7 @@ RUN_FIGURES: dict[str, Callable[[Run], Figure]] = {
 CURVE_FIGURES: dict[str, Callable[[Sequence[Run], int], Figure]] = {
     "methods": curves.method_curves,
     "sensitivity": curves.value_curves,
+    "intrinsic-variance": curves.intrinsic_variance,
 }
 # One run per method, all on one task.
 METHOD_FIGURES: dict[str, Callable[[Sequence[Run]], Figure]] = {

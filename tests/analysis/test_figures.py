@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import matplotlib as mpl
@@ -66,6 +67,38 @@ def test_curves_show_methods_with_their_seeds(root: Path) -> None:
     assert [text.get_text() for text in legend.get_texts()] == ["hess (3 seeds)", "lesson (1 seed)"]
     assert axes.get_ylabel() == "success rate"
     assert "environment steps" in axes.get_xlabel()
+
+
+def with_bonus(root: Path, method: str, seed: int, half_life: float) -> None:
+    """A run whose intrinsic reward tells states apart less and less."""
+    folder = fake_run(root, method=method, seed=seed, snapshots=0)
+    lines = [json.loads(line) for line in folder.metrics_file.read_text().splitlines()]
+    for line in lines[3:]:  # none before φ is learned
+        line["intrinsic/variance"] = (1 + 0.1 * seed) * 0.5 ** (line["step"] / half_life)
+    lines[5]["intrinsic/variance"] = 0.0
+    folder.metrics_file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def test_the_variance_of_intrinsic_rewards_is_a_curve_per_method(tmp_path: Path) -> None:
+    for seed in (0, 1):
+        with_bonus(tmp_path, "h-sr", seed, half_life=2_000.0)
+    with_bonus(tmp_path, "h-icm", 0, half_life=20_000.0)
+    fake_run(tmp_path, method="lesson", snapshots=0)
+    (axes,) = curves.intrinsic_variance(find_runs([tmp_path])).axes
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["h-icm (1 seed)", "h-sr (2 seeds)"]
+    assert axes.get_yscale() == "log"
+    assert axes.get_ylabel() == "variance of the intrinsic reward"
+    icm, sr = (np.asarray(line.get_ydata()) for line in axes.lines)
+    assert (sr > 0).all()
+    assert sr[-1] / sr[0] == pytest.approx(0.5 ** ((60 - 4) * 500 / 2_000), rel=0.1)
+    assert icm[-1] / icm[0] > 0.3
+
+
+def test_without_intrinsic_rewards_there_is_no_such_figure(root: Path) -> None:
+    with pytest.raises(NothingToDrawError, match="no run has an intrinsic reward"):
+        curves.intrinsic_variance(find_runs([root]))
 
 
 def test_arrows_show_how_phi_moved(run: Run) -> None:
