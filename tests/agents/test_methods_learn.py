@@ -1,7 +1,7 @@
 """Every method learns a task that is easy for it: minutes in all, hence marked slow.
 
-A corridor with the goal at its far end. Uniform actions reach it in some episodes, so there is a
-reward to learn from, whatever a method explores by.
+A corridor with the goal at its far end. Uniform actions reach it in a tenth of the episodes, so
+there is a reward to learn from, whatever a method explores by.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SMALL: dict[str, Any] = {
 class Budget:
     """What a method may take, and fields that suit the small task."""
 
-    steps: int = 20_000
+    steps: int = 12_000
     fields: dict[str, Any] = field(default_factory=dict)
 
 
@@ -64,5 +64,5 @@ def test_it_learns(method: str, seed: int, tmp_path: Path) -> None:
     random = [line["train/success"] for line in read_metrics(folder)[:RANDOM_EPISODES]]
     learned = read_evaluations(folder)["success_rate"][-2:]
     # Both by success at any step; the last two evaluations are 40 episodes.
-    assert np.mean(random) < 0.4, "the task would say nothing"
+    assert np.mean(random) < 0.3, "the task would say nothing"
     assert np.mean(learned) > np.mean(random) + 0.4
