@@ -17,8 +17,14 @@ from tests.agents.tiny import SHAPE, linear, tiny_config
 
 def segments(embeddings: Any, actions: Any, next_embeddings: Any) -> Segments:
     zeros = jnp.zeros(len(embeddings))
-    arrays = (jnp.asarray(each, jnp.float32) for each in (embeddings, actions, next_embeddings))
-    return Segments(Index(zeros, zeros), *arrays, features=zeros, terminated=zeros)
+    return Segments(
+        place=Index(zeros, zeros),
+        embeddings=jnp.asarray(embeddings),
+        actions=jnp.asarray(actions),
+        next_embeddings=jnp.asarray(next_embeddings),
+        features=zeros,
+        terminated=zeros,
+    )
 
 
 def test_the_error_by_hand() -> None:
