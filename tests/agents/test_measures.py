@@ -136,6 +136,15 @@ def test_immediate_novelty_is_the_count_alone() -> None:
     assert grid.novelty(ALL).tolist() == [2.0, 1.0, 0.5, 0.0]
 
 
+@pytest.mark.parametrize("kind", ["cumulative", "reachable"])
+def test_expected_visits_are_novelty_in_visits(kind: str) -> None:
+    grid = measures(novelty=kind, segment_cost=0.1)
+    grid.refresh(rollouts([A, B, C], ages=[0]), transitions=10)
+    novelty = grid.novelty(ALL)
+    expected = 10 * novelty if kind == "cumulative" else np.exp(novelty) - 1
+    np.testing.assert_allclose(grid.expected_visits(ALL), expected)
+
+
 def test_importance_weights_are_products_of_ratios_up_to_each_state() -> None:
     ratios = [[2.0, 3.0]]
     sums = importance_sums(np.array([[4.0, 2.0, 1.0]]), np.log(ratios), discount=0.5)
