@@ -49,17 +49,16 @@ BUDGETS = {
     "h-icm": Budget(),
     "h-sr": Budget(),
     "lesson": Budget(),
-    "sac": Budget(),
+    "sac": Budget(steps=20_000),  # no subgoals to explore by: it is the slowest here
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("method", BUDGETS)
-def test_it_learns(method: str, seed: int, tmp_path: Path) -> None:
+def test_it_learns(method: str, tmp_path: Path) -> None:
     budget = BUDGETS[method]
     fields = SMALL | {"evaluation__interval": budget.steps // 5} | budget.fields
-    run = hess.train(CORRIDOR, method, seed=seed, steps=budget.steps, runs=tmp_path, **fields)
+    run = hess.train(CORRIDOR, method, seed=0, steps=budget.steps, runs=tmp_path, **fields)
     folder = RunFolder(run.path)
     random = [line["train/success"] for line in read_metrics(folder)[:RANDOM_EPISODES]]
     learned = read_evaluations(folder)["success_rate"][-2:]
