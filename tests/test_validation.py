@@ -52,12 +52,20 @@ POSITIVE += ["exploration.success_window", "exploration.reference_span"]
 POSITIVE += [
     f"exploration.{name}" for name in ("candidates", "pool", "cell_size", "novelty_interval")
 ]
+POSITIVE += [
+    f"fun.{name}" for name in ("worker_units", "goal_embedding", "learning_rate", "epochs")
+]
+POSITIVE += [f"fun.{name}" for name in ("clip", "value_weight", "gradient_norm")]
+POSITIVE += ["fun.initial_deviation"]
 SHARES = ["low.discount", "high.discount", "low.target_rate", "high.target_rate", "low.hindsight"]
 SHARES += ["representation.stable_fraction", "exploration.probability", "exploration.reach"]
 SHARES += [f"exploration.{name}" for name in ("anneal_fraction", "age_discount", "count_discount")]
+SHARES += [f"fun.{name}" for name in ("random_goals", "manager_discount", "worker_discount")]
+SHARES += ["fun.trace"]
 NOT_NEGATIVE = ["seed", "representation.stability_weight", "exploration.extension"]
 NOT_NEGATIVE += ["exploration.potential_weight", "exploration.segment_cost"]
-LAYERS = ["low.hidden", "high.hidden", "representation.hidden"]
+NOT_NEGATIVE += ["fun.intrinsic_weight", "fun.entropy_weight"]
+LAYERS = ["low.hidden", "high.hidden", "representation.hidden", "fun.perception"]
 
 
 @pytest.mark.parametrize("bad", [0, -1])
@@ -89,6 +97,11 @@ def test_zero_or_more(name: str) -> None:
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers_have_positive_sizes(name: str) -> None:
     assert refusal(**{name: (16, 0)}) == f"{name}=(16, 0) is impossible; it must be positive sizes"
+
+
+def test_a_perception_needs_a_layer() -> None:
+    sentence = "fun.perception=() is impossible; it must be one layer or more"
+    assert refusal(fun__perception=()) == sentence
 
 
 def test_every_number_of_the_config_is_covered() -> None:

@@ -54,7 +54,13 @@ def intrinsic_rewards(latents: Array, goals: Array, interval: int) -> Array:
 
 
 def advantages_and_targets(
-    rewards: Array, values: Array, lengths: Array, terminated: Array, discount: float, trace: float
+    rewards: Array,
+    values: Array,
+    *,
+    lengths: Array,
+    terminated: Array,
+    discount: float,
+    trace: float,
 ) -> tuple[Array, Array]:
     """Generalised advantages, and the returns that values should have. -> 2 x [T, B].
 
