@@ -38,9 +38,11 @@ def latent_trajectories(run: Run) -> Figure:
     maps.draw_plan(plane, run.plan, np.concatenate([positions for positions, _ in paths]))
     plane.set_title("in the plane")
     _draw_space(space, [embeddings for _, embeddings in paths])
-    space.set_title(f"latent space of {dim} dimensions, t-SNE")
+    space.set_title("latent, t-SNE")
     start_to_end_bar(figure, [plane, space])
-    title = f"{run.title}: latent trajectories at {steps_text(step)}"
+    title = (
+        f"{run.title}: the newest trajectories at {steps_text(step)}, latent in {dim} dimensions"
+    )
     figure.suptitle(title, x=0.01, ha="left", fontsize=9)
     return figure
 

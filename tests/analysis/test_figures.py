@@ -90,14 +90,15 @@ def test_without_measures_there_is_no_figure_of_them(wide_run: Run) -> None:
 
 
 def test_latent_trajectories_run_from_start_to_end(wide_run: Run) -> None:
-    plane, space, bar = latent.latent_trajectories(wide_run).axes
+    figure = latent.latent_trajectories(wide_run)
+    plane, space, bar = figure.axes
     assert [text.get_text() for text in bar.get_yticklabels()] == ["start", "end"]
     for axes in (plane, space):
         paths = [each for each in axes.collections if isinstance(each, LineCollection)]
         assert len(paths) == 5
         for path in paths:
             np.testing.assert_allclose(path.get_colors()[-1][:3], style.START_TO_END(1.0)[:3])
-    assert "5 dimensions" in space.get_title()
+    assert "latent in 5 dimensions" in figure.get_suptitle()
 
 
 def test_two_dimensions_need_no_tsne(run: Run) -> None:
