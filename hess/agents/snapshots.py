@@ -69,18 +69,19 @@ def _compact(arrays: Arrays) -> Arrays:
 
 
 def _cells(measures: GridMeasures | None, dim: int) -> Arrays:
+    arrays: Arrays
     if measures is None:
         nothing = {f"cells.{name}": np.zeros(0) for name in ("counts", "novelty", "potential")}
         arrays = {"cells.size": np.ones(()), "cells.centres": np.zeros((0, dim)), **nothing}
-        return {name: array.astype(np.float32) for name, array in arrays.items()}
-    centres = cell_centres(measures.counts.keys, dim, measures.cell_size)
-    arrays = {
-        "cells.size": np.asarray(measures.cell_size),
-        "cells.centres": centres,
-        "cells.counts": measures.counts.values,
-        "cells.novelty": measures.novelty(centres),
-        "cells.potential": measures.potential(centres),
-    }
+    else:
+        centres = cell_centres(measures.counts.keys, dim, measures.cell_size)
+        arrays = {
+            "cells.size": np.asarray(measures.cell_size),
+            "cells.centres": centres,
+            "cells.counts": measures.counts.values,
+            "cells.novelty": measures.novelty(centres),
+            "cells.potential": measures.potential(centres),
+        }
     return {name: array.astype(np.float32) for name, array in arrays.items()}
 
 

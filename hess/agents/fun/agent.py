@@ -16,8 +16,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from hess.agents.agent import Arrays, Floats, Progress
-from hess.agents.fun.learner import FunLearner, FunState
+from hess.agents.explorer import select
+from hess.agents.fun.learner import FunLearner
+from hess.agents.fun.networks import FunNetwork
 from hess.agents.fun.policy import FunPolicy
+from hess.agents.inputs import Moments, Scaling, no_scaling
 from hess.agents.networks import MLP
 from hess.agents.snapshots import take_snapshot
 from hess.agents.trees import flatten, unflatten
@@ -41,7 +44,8 @@ class Fun:
         self.config, self.shape = config, shape
         self._learner = FunLearner(config.fun, shape, config.subgoal_interval)
         self._key = jax.random.key(config.seed)
-        self.learner_state: FunState = self._learner.init(self._key)
+        self.learner_state = self._learner.init(self._key)
+        self.moments = Moments(shape.observation_dim + shape.goal_dim)
         self.replay = empty_replay(shape, min(config.capacity, _KEPT * shape.horizon))
         self.replay_revision = 0
         self.episodes = 0
@@ -49,24 +53,33 @@ class Fun:
 
     def policy(self, progress: float) -> FunPolicy:
         """A frozen copy of both levels."""
-        return FunPolicy(
-            self.learner_state, self.config.subgoal_interval, self.config.fun.random_goals
-        )
+        config, network = self.config, self.learner_state.network
+        return FunPolicy(network, self._scaling(), config.subgoal_interval, config.fun.random_goals)
 
     def evaluation_policy(self) -> FunPolicy:
         """The same; its evaluation rollouts are deterministic."""
         return self.policy(1.0)
 
+    def _scaling(self) -> Scaling:
+        """Of observation and goal: on-policy learning is sensitive to their size."""
+        if not self.moments.count:
+            return no_scaling(len(self.moments.mean))
+        return self.moments.scaling(radius=1.0)
+
     def learn(self, episodes: Sequence[Episode], report: Progress) -> dict[str, float]:
-        """Learn from a round and keep its last episodes to look at."""
+        """Learn from a round, with the scaling it was collected with, and keep it to look at."""
         start = time.perf_counter()
         stacked = jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves)), *episodes)
-        self.learner_state, values = self._learner.learn(self.learner_state, stacked)
+        self.learner_state, values = self._learner.learn(
+            self.learner_state, self._scaling(), stacked
+        )
         metrics = {name: float(value) for name, value in values.items()}
         metrics["time/low"] = time.perf_counter() - start
         for episode in episodes:
             self.replay = insert(self.replay, episode)
             self.episodes += 1
+            seen = np.concatenate([episode.observations, episode.goals], -1)
+            self.moments.add(seen[: int(episode.length) + 1])
             self._recent.append(bool(episode.successes.any()))
         active = np.concatenate([self._started(episode) for episode in episodes])
         return metrics | {
@@ -84,7 +97,10 @@ class Fun:
 
     def embed(self, observations: Floats) -> Floats:
         """Latent states s of observations. [n, obs] -> [n, d]."""
-        return np.asarray(latent_network(self.learner_state)(jnp.asarray(observations)))
+        return np.asarray(self._latent_network()(jnp.asarray(observations)))
+
+    def _latent_network(self) -> MLP:
+        return latent_network(self.learner_state.network, self._scaling())
 
     def state(self) -> Arrays:
         """All that changes in training, except the stored episodes."""
@@ -92,34 +108,35 @@ class Fun:
             "episodes": np.asarray(self.episodes),
             "recent": np.asarray(self._recent, np.bool_),
         }
+        host |= {f"moments.{name}": array for name, array in self.moments.state().items()}
         return host | flatten(self.learner_state, "learner")
 
     def restore(self, arrays: Arrays) -> None:
         """Take over what `state` gave."""
         self.learner_state = unflatten(self.learner_state, arrays, "learner")
         self.episodes = int(arrays["episodes"])
+        self.moments.restore(select(arrays, "moments."))
         self._recent.extend(bool(flag) for flag in arrays["recent"])
 
     def snapshot(self) -> Arrays:
         """Latent states and trajectories of the newest episodes."""
         if self.episodes == 0:
             return {}
-        network = latent_network(self.learner_state)
         key = jax.random.fold_in(self._key, self.episodes)
+        network = self._latent_network()
         return take_snapshot(network, self.replay, None, key, neighbours=_NEIGHBOURS)
 
 
-def latent_network(state: FunState) -> MLP:
+def latent_network(network: FunNetwork, scaling: Scaling) -> MLP:
     """From raw observations to s as one perceptron, the form that snapshots have φ in.
 
-    The normalisation is folded into the first layer, and an identity follows the last rectifier.
+    The scaling is folded into the first layer, and an identity follows the last rectifier.
     """
-    perception, space = state.network.perception, state.network.space
+    perception, space = network.perception, network.space
     inputs, dim = perception.weights[0].shape[0], space.biases[-1].shape[0]
-    scale, mean = state.moments.scale[:inputs], state.moments.mean[:inputs]
-    first = perception.weights[0] * scale[:, None]
+    first = perception.weights[0] * scaling.factor[:inputs, None]
     weights = [first, *perception.weights[1:], *space.weights, jnp.eye(dim)]
-    shifted = perception.biases[0] - mean @ first
+    shifted = perception.biases[0] - scaling.centre[:inputs] @ first
     biases = [shifted, *perception.biases[1:], *space.biases, jnp.zeros(dim)]
     made: MLP = eqx.tree_at(lambda each: (each.weights, each.biases), perception, (weights, biases))
     return made

@@ -14,7 +14,7 @@ from jaxtyping import Array, PRNGKeyArray
 from hess.agents.fun import losses
 from hess.agents.fun.losses import Metrics
 from hess.agents.fun.networks import FunNetwork, Outputs, Steps
-from hess.agents.fun.normalisation import Moments
+from hess.agents.inputs import Scaling, high_input
 from hess.agents.networks import squashed_log_probability
 from hess.config import FunConfig
 from hess.replay import Episode, EpisodeShape
@@ -28,7 +28,6 @@ class FunState(eqx.Module):
 
     network: FunNetwork
     optimiser: optax.OptState
-    moments: Moments  # of observations and goals
 
 
 class Plan(NamedTuple):
@@ -52,18 +51,15 @@ class FunLearner:
         self.learn = jax.jit(self._learn, donate_argnums=0)
 
     def init(self, key: PRNGKeyArray) -> FunState:
-        """Fresh networks that have seen nothing."""
+        """Fresh networks."""
         network = FunNetwork(self.config, self.shape, key)
-        seen = self.shape.observation_dim + self.shape.goal_dim
-        return FunState(network, self.optimiser.init(network), Moments(seen))
+        return FunState(network, self.optimiser.init(network))
 
-    def _learn(self, state: FunState, episodes: Episode) -> tuple[FunState, Metrics]:
-        """A few gradient steps on a round. Episodes: stacked, [B, ...] each.
-
-        Afterwards what was seen counts for the normalisation: acting and learning agree on it.
-        """
-        inputs = _time_first(jnp.concatenate([episodes.observations, episodes.goals], -1))
-        steps = self._steps(state.moments.normalise(inputs), episodes)
+    def _learn(
+        self, state: FunState, scaling: Scaling, episodes: Episode
+    ) -> tuple[FunState, Metrics]:
+        """A few gradient steps on a round. Episodes: stacked, [B, ...] each."""
+        steps = self.steps(scaling, episodes)
         plan, measured = self._plan(state.network, steps, episodes)
 
         def improve(
@@ -78,13 +74,13 @@ class FunLearner:
         (network, optimiser), metrics = jax.lax.scan(
             improve, (state.network, state.optimiser), length=self.config.epochs
         )
-        seen = jnp.arange(inputs.shape[0])[:, None] <= episodes.length
-        moments = state.moments.updated(inputs, seen)
-        means = jax.tree.map(jnp.mean, metrics)
-        return FunState(network, optimiser, moments), means | measured
+        return FunState(network, optimiser), jax.tree.map(jnp.mean, metrics) | measured
 
-    def _steps(self, inputs: Array, episodes: Episode) -> Steps:
-        observations, goals = jnp.split(inputs, [self.shape.observation_dim], -1)
+    def steps(self, scaling: Scaling, episodes: Episode) -> Steps:
+        """Stacked episodes as the networks see them; observations and goals are scaled."""
+        inputs = _time_first(high_input(episodes.observations, episodes.goals))
+        scaled = (inputs - scaling.centre) * scaling.factor
+        observations, goals = jnp.split(scaled, [self.shape.observation_dim], -1)
         random = jnp.repeat(episodes.active.T, self.interval, axis=0)
         directions = jnp.repeat(_time_first(episodes.high_actions), self.interval, axis=0)
         # The state after the last step has no segment; its goal is the manager's.

@@ -30,8 +30,8 @@ _TINY = 1e-12  # keeps the gradient of a norm finite at zero
 class Steps(NamedTuple):
     """Whole episodes as the networks see them; time first."""
 
-    observations: Array  # [T+1, B, obs], normalised
-    goals: Array  # [T+1, B, goal], normalised; the task's
+    observations: Array  # [T+1, B, obs], scaled
+    goals: Array  # [T+1, B, goal], scaled; the task's
     random: Array  # [T+1, B] the manager's goal was replaced by
     directions: Array  # [T+1, B, d] this one
 

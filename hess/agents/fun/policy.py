@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from hess.agents.agent import Floats
-from hess.agents.fun.learner import FunState
+from hess.agents.fun.networks import FunNetwork
 from hess.agents.fun.recurrent import LSTM
+from hess.agents.inputs import Scaling
 from hess.agents.networks import HostMLP
 from hess.replay import Episode
 
@@ -38,10 +39,8 @@ class HostLSTM:
 class FunPolicy:
     """The networks as they are at one moment."""
 
-    def __init__(self, state: FunState, interval: int, random_goals: float):
-        network = state.network
-        self.interval, self.random_goals = interval, random_goals
-        self.mean, self.scale = np.array(state.moments.mean), np.array(state.moments.scale)
+    def __init__(self, network: FunNetwork, scaling: Scaling, interval: int, random_goals: float):
+        self.scaling, self.interval, self.random_goals = scaling, interval, random_goals
         self.perception, self.space = HostMLP(network.perception), HostMLP(network.space)
         self.manager, self.worker = HostLSTM(network.manager), HostLSTM(network.worker)
         self.goal_embedding = np.array(network.goal_embedding)
@@ -57,8 +56,9 @@ class FunPolicy:
         return FunRollout(self, episode, None)
 
     def see(self, observation: Floats, goal: Floats) -> Sight:
-        """Normalise and perceive. [obs], [goal]."""
-        inputs = (np.concatenate([observation, goal]) - self.mean) * self.scale
+        """Scale and perceive. [obs], [goal]."""
+        centre, factor, _ = self.scaling
+        inputs = (np.concatenate([observation, goal]) - centre) * factor
         seen, aim = np.split(inputs, [len(observation)])
         perceived = np.maximum(self.perception(seen), 0.0)
         return Sight(perceived, np.maximum(self.space(perceived), 0.0), aim)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
 import numpy as np
 
 from hess.agents.fun.agent import Fun
-from hess.agents.fun.learner import FunLearner, FunState
-from hess.agents.fun.normalisation import Moments
+from hess.agents.inputs import Scaling
 from hess.config import Config, FunConfig
 from hess.replay import Episode, EpisodeShape
-from tests.agents.tiny import INTERVAL, SHAPE, play, tiny_config
+from tests.agents.tiny import SHAPE, play, tiny_config
 
 DIM = 6
 FUN_SHAPE: EpisodeShape = SHAPE._replace(subgoal_dim=DIM)
@@ -26,12 +24,9 @@ def small_config(**fields: Any) -> Config:
     )
 
 
-def small_state(seed: int = 0) -> FunState:
-    """Fresh networks that are used to numbers with other means and scales."""
-    state = FunLearner(SMALL, FUN_SHAPE, INTERVAL).init(jax.random.key(seed))
-    seen = np.random.default_rng(seed).normal(0.4, 2.0, (30, 2, 6))
-    moments = Moments(6).updated(jax.numpy.asarray(seen, np.float32), np.ones((30, 2), np.bool_))
-    return FunState(state.network, state.optimiser, moments)
+SCALING = Scaling(
+    np.linspace(-0.5, 0.5, 6, dtype=np.float32), np.linspace(0.5, 2.0, 6, dtype=np.float32)
+)
 
 
 def round_of(agent: Fun, seed: int, *, success_at: int | None = None) -> list[Episode]:

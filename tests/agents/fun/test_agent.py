@@ -16,6 +16,7 @@ from hess.errors import HessError
 from hess.training.folder import RunFolder
 from hess.training.records import read_metrics
 from tests.agents.fun.small import DIM, FUN_SHAPE, SMALL, round_of, small_config
+from tests.agents.tiny import play
 from tests.training.stub import train
 from tests.training.toy_tasks import FIELD, HORIZON
 
@@ -63,11 +64,18 @@ def test_its_replay_is_small_and_holds_the_newest() -> None:
 
 def test_a_policy_does_not_change_while_the_agent_learns(story: Story) -> None:
     policy = story.agent.policy(0.0)
-    before = [array.copy() for array in (policy.mean, policy.goal_embedding, policy.deviation)]
+    before = play(policy, 9, FUN_SHAPE).actions
     story.agent.learn(round_of(story.agent, 20), ignore)
-    after = (policy.mean, policy.goal_embedding, policy.deviation)
-    assert all(np.array_equal(one, two) for one, two in zip(before, after, strict=True))
-    assert not np.array_equal(before[1], story.agent.policy(0.0).goal_embedding)
+    assert np.array_equal(before, play(policy, 9, FUN_SHAPE).actions)
+    assert not np.array_equal(before, play(story.agent.policy(0.0), 9, FUN_SHAPE).actions)
+
+
+def test_observations_are_scaled_by_what_was_seen_before_the_round(story: Story) -> None:
+    fresh = Fun(story.agent.config, FUN_SHAPE)
+    assert fresh.policy(0.0).scaling.factor.tolist() == [1.0] * 6
+    seen = story.agent.moments
+    assert seen.count > 0
+    np.testing.assert_allclose(story.agent.policy(0.0).scaling.centre, seen.mean, rtol=1e-6)
 
 
 def test_a_restored_agent_learns_the_same(story: Story) -> None:
