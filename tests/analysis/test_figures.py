@@ -9,6 +9,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.collections import LineCollection, PatchCollection
+from matplotlib.colors import to_rgba_array
 from matplotlib.figure import Figure
 from matplotlib.quiver import Quiver
 from PIL import Image
@@ -97,7 +98,8 @@ def test_latent_trajectories_run_from_start_to_end(wide_run: Run) -> None:
         paths = [each for each in axes.collections if isinstance(each, LineCollection)]
         assert len(paths) == 5
         for path in paths:
-            np.testing.assert_allclose(path.get_colors()[-1][:3], style.START_TO_END(1.0)[:3])
+            colours = to_rgba_array(path.get_colors())
+            np.testing.assert_allclose(colours[-1, :3], style.start_to_end(np.ones(1))[0, :3])
     assert "latent in 5 dimensions" in figure.get_suptitle()
 
 
