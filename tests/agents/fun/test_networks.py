@@ -34,7 +34,7 @@ def steps_of(episode: Episode) -> Steps:
 @pytest.fixture(scope="module")
 def episode(network: FunNetwork) -> Episode:
     """Some of its segments have random goals."""
-    played = play(policy(network, 0.5), 4, FUN_SHAPE)
+    played = play(policy(network, 0.5), 6, FUN_SHAPE)
     assert played.active.any()
     assert not played.active.all()
     return played
@@ -44,7 +44,7 @@ def episode(network: FunNetwork) -> Episode:
 def test_the_host_does_what_the_network_says(network: FunNetwork, random_goals: float) -> None:
     # With the smallest deviation that there is, e^-5, actions are next to the tanh of the mean.
     quiet = eqx.tree_at(lambda each: each.log_std, network, jnp.full(2, -np.inf))
-    played = play(policy(quiet, random_goals), 4, FUN_SHAPE)
+    played = play(policy(quiet, random_goals), 6, FUN_SHAPE)
     assert played.active.any() == (random_goals > 0)
     outputs = quiet(steps_of(played), INTERVAL)
     np.testing.assert_allclose(played.embeddings, outputs.latents[:, 0], atol=1e-5)
@@ -66,7 +66,7 @@ class Evaluating:
 
 
 def test_evaluation_takes_the_mode_and_the_manager_s_own_goals(network: FunNetwork) -> None:
-    played = play(Evaluating(policy(network, 1.0)), 4, FUN_SHAPE)
+    played = play(Evaluating(policy(network, 1.0)), 6, FUN_SHAPE)
     assert not played.active.any()
     means = network(steps_of(played), INTERVAL).means[:-1, 0]
     np.testing.assert_allclose(played.actions, np.tanh(means), atol=1e-5)
