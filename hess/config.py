@@ -186,6 +186,42 @@ class IntrinsicConfig:
 
 
 @dataclass(frozen=True)
+class FunConfig:
+    """FeUdal Networks, the baseline `fun`; c and the dimension of the latent space are above."""
+
+    perception: tuple[int, ...] = (128, 128)
+    """Layers of the perception that manager and worker share."""
+    worker_units: int = 128
+    """Units of the worker's LSTM; the manager's has as many as the latent space dimensions."""
+    goal_embedding: int = 16
+    """k: dimension in which the pooled goals modulate the worker."""
+    random_goals: float = 0.05
+    """ε: share of segments of c steps whose goals are one random direction."""
+    intrinsic_weight: float = 0.5
+    """α: weight of the worker's intrinsic reward against the task's."""
+    manager_discount: float = 0.99
+    """γ of the manager, per step."""
+    worker_discount: float = 0.95
+    """γ of the worker, per step."""
+    trace: float = 0.95
+    """λ of the advantages of both: 0 trusts the critics, 1 the returns."""
+    learning_rate: float = 5e-4
+    """Adam step size."""
+    epochs: int = 4
+    """Gradient steps per round; 1 is the plain policy gradient."""
+    clip: float = 0.2
+    """How far the probability of an action may move in a round before its gradient stops."""
+    value_weight: float = 0.5
+    """Weight of the critics' losses."""
+    entropy_weight: float = 1e-3
+    """Weight of the bonus on the policy's entropy."""
+    gradient_norm: float = 0.5
+    """Longer gradients are cut to this length."""
+    initial_deviation: float = 0.6
+    """Standard deviation of the policy at the start, before the tanh."""
+
+
+@dataclass(frozen=True)
 class EvaluationConfig:
     """Evaluation with deterministic policies and without active exploration."""
 
@@ -234,6 +270,7 @@ class Config:
     representation: RepresentationConfig = field(default_factory=RepresentationConfig)
     exploration: ExplorationConfig = field(default_factory=ExplorationConfig)
     intrinsic: IntrinsicConfig = field(default_factory=IntrinsicConfig)
+    fun: FunConfig = field(default_factory=FunConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     record: RecordConfig = field(default_factory=RecordConfig)
 

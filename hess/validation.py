@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hess.config import Config, LevelConfig
+from hess.config import Config, FunConfig, LevelConfig
 from hess.errors import HessError
 
 
@@ -30,6 +30,7 @@ def validate(config: Config, horizon: int) -> None:
     _validate_representation(config)
     _validate_exploration(config)
     _validate_intrinsic(config)
+    _validate_fun(config.fun)
     _validate_records(config)
 
 
@@ -82,6 +83,20 @@ def _validate_intrinsic(config: Config) -> None:
             f"intrinsic.kind={intrinsic.kind} needs high.warmup=policy: with high.warmup=uniform "
             "the high level learns nothing, from no reward, before the first success"
         )
+
+
+def _validate_fun(config: FunConfig) -> None:
+    positive = ("worker_units", "goal_embedding", "learning_rate", "epochs", "clip")
+    for name in (*positive, "value_weight", "gradient_norm", "initial_deviation"):
+        value = getattr(config, name)
+        _require(value > 0, f"fun.{name}", value, "positive")
+    for name in ("random_goals", "manager_discount", "worker_discount", "trace"):
+        _share(f"fun.{name}", getattr(config, name))
+    for name in ("intrinsic_weight", "entropy_weight"):
+        value = getattr(config, name)
+        _require(value >= 0, f"fun.{name}", value, "0 or more")
+    _layers("fun.perception", config.perception)
+    _require(len(config.perception) > 0, "fun.perception", config.perception, "one layer or more")
 
 
 def _validate_records(config: Config) -> None:

@@ -61,6 +61,15 @@ NOT_NEGATIVE = ["seed", "representation.stability_weight", "exploration.extensio
 NOT_NEGATIVE += ["exploration.potential_weight", "exploration.segment_cost"]
 NOT_NEGATIVE += [f"intrinsic.{name}" for name in ("weight", "novelty_weight", "potential_weight")]
 LAYERS = ["low.hidden", "high.hidden", "representation.hidden", "intrinsic.hidden"]
+POSITIVE += [
+    f"fun.{name}" for name in ("worker_units", "goal_embedding", "learning_rate", "epochs")
+]
+POSITIVE += [f"fun.{name}" for name in ("clip", "value_weight", "gradient_norm")]
+POSITIVE += ["fun.initial_deviation"]
+SHARES += [f"fun.{name}" for name in ("random_goals", "manager_discount", "worker_discount")]
+SHARES += ["fun.trace"]
+NOT_NEGATIVE += ["fun.intrinsic_weight", "fun.entropy_weight"]
+LAYERS += ["fun.perception"]
 
 
 @pytest.mark.parametrize("bad", [0, -1])
@@ -101,6 +110,11 @@ def test_an_intrinsic_reward_needs_a_high_level_that_learns_from_the_start(kind:
         "the high level learns nothing, from no reward, before the first success"
     )
     validate(override(Config(), {"intrinsic.kind": kind, "high.warmup": "policy"}), HORIZON)
+
+
+def test_a_perception_needs_a_layer() -> None:
+    sentence = "fun.perception=() is impossible; it must be one layer or more"
+    assert refusal(fun__perception=()) == sentence
 
 
 def test_every_number_of_the_config_is_covered() -> None:

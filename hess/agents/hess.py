@@ -268,10 +268,8 @@ class Hess:
             "replay_revision": np.asarray(self.replay_revision),
             "updates_owed": self._updates_owed.copy(),
             "probe_states": self._probe_states,
-            "moments.count": np.asarray(self.moments.count),
-            "moments.mean": self.moments.mean.copy(),
-            "moments.squares": self.moments.squares.copy(),
         }
+        host |= {f"moments.{name}": array for name, array in self.moments.state().items()}
         explorer = {f"explorer.{name}": array for name, array in self.explorer.state().items()}
         return host | explorer | flatten(self.networks, "networks")
 
@@ -282,9 +280,7 @@ class Hess:
         self.replay_revision = int(arrays["replay_revision"])
         self._updates_owed = arrays["updates_owed"].copy()
         self._probe_states = arrays["probe_states"]
-        self.moments.count = float(arrays["moments.count"])
-        self.moments.mean = arrays["moments.mean"].copy()
-        self.moments.squares = arrays["moments.squares"].copy()
+        self.moments.restore(select(arrays, "moments."))
         self.explorer.restore(select(arrays, "explorer."))
 
     def snapshot(self) -> Arrays:

@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array
 from numpy.typing import NDArray
 
+from hess.agents.agent import Arrays
 from hess.agents.networks import MLP, HostActor
 from hess.config import LowConfig
 
@@ -22,7 +23,7 @@ class Scaling(NamedTuple):
 
     centre: Any  # [obs]
     factor: Any  # [obs]
-    way_factor: Any = 1.0
+    way_factor: Any = np.float32(1.0)
 
 
 class Moments:
@@ -41,6 +42,19 @@ class Moments:
         self.squares += ((values - mean) ** 2).sum(0) + shift**2 * self.count * count / total
         self.mean = self.mean + shift * count / total
         self.count = total
+
+    def state(self) -> Arrays:
+        """All that changes, as arrays."""
+        return {
+            "count": np.asarray(self.count),
+            "mean": self.mean.copy(),
+            "squares": self.squares.copy(),
+        }
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take over what `state` gave."""
+        self.count = float(arrays["count"])
+        self.mean, self.squares = arrays["mean"].copy(), arrays["squares"].copy()
 
     def scaling(self, radius: float) -> Scaling:
         """To mean 0 and deviation 1; subgoals are as far away as r_g allows, whatever φ's units."""

@@ -144,6 +144,18 @@ _ROWS = (
     Method(
         "sac", "flat soft actor-critic on (observation, goal)", "5.2", {}, "hess.agents.flat:Flat"
     ),
+    Method(
+        "fun",
+        "FeUdal Networks: a recurrent manager sets directions, a recurrent worker follows them",
+        "D",
+        {
+            "num_envs": 8,
+            "pipeline": False,
+            "subgoal_interval": 10,
+            "representation.dim": 50,
+        },
+        "hess.agents.fun.agent:Fun",
+    ),
 )
 
 METHODS = {row.name: row for row in _ROWS}

@@ -127,6 +127,22 @@ DIAGNOSTICS = {
         "Q",
         "It stays near 0 until the first success and rises as success spreads backwards.",
     ),
+    "high/cosine": Explanation(
+        "agreement with goals",
+        "cosine",
+        "FeUdal Networks: between the manager's direction and where the latent state went in c "
+        "steps; 0 is chance, 1 is obedience.",
+    ),
+    "low/intrinsic_reward": Explanation(
+        "intrinsic reward",
+        "mean cosine",
+        "The same as the worker is paid for it: over the goals of the last c steps.",
+    ),
+    "low/deviation": Explanation(
+        "deviation of actions",
+        "before the tanh",
+        "How much the worker tries out; it falls as actions get sure.",
+    ),
     "low/temperature": Explanation(
         "temperature, low level", "α", "Weight of the entropy bonus; it falls as actions get sure."
     ),

@@ -27,12 +27,14 @@ def measures(run: Run) -> Figure:
     """Density in the plane and in φ-space, change of φ, potential, combined score (Fig. 3)."""
     *_, step = _moments(run)
     view = view_of(run, step)
+    cells = view.snapshot.cells
+    if not len(cells.centres):
+        raise NothingToDrawError(f"{run.title} measures neither novelty nor potential")
     figure = style.new_figure(5 * _SIDE + 1.5, _SIDE + 0.7)
     plane, space, change, potential, score = figure.subplots(1, 5)
     _bar(figure, maps.plane_density(plane, view), plane, "share of states")
     _bar(figure, maps.space_density(space, view), space, "share of states")
     _draw_change(run, change, view)
-    cells = view.snapshot.cells
     dots = maps.measure(potential, view, cells.potential, style.MEASURE)
     _bar(figure, dots, potential, "potential U (−units of φ)")
     combined = scores(cells.novelty, cells.potential, run.config.exploration)

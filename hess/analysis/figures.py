@@ -8,7 +8,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from hess.analysis import curves, exploration, style
+from hess.analysis import curves, exploration, latent, style
 from hess.analysis.groups import by_method, by_task
 from hess.analysis.runs import NothingToDrawError, Run
 from hess.analysis.stages import stages
@@ -24,6 +24,7 @@ RUN_FIGURES: dict[str, Callable[[Run], Figure]] = {
     "representation": lambda run: exploration.representation_over_time([run]),
     "subgoals": lambda run: exploration.subgoals([run]),
     "stages": stages,
+    "latent": latent.latent_trajectories,
 }
 # All runs together; the number is the window of smoothing.
 CURVE_FIGURES: dict[str, Callable[[Sequence[Run], int], Figure]] = {

@@ -9,12 +9,13 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pytest
-from matplotlib.collections import PatchCollection
+from matplotlib.collections import LineCollection, PatchCollection
+from matplotlib.colors import to_rgba_array
 from matplotlib.figure import Figure
 from matplotlib.quiver import Quiver
 from PIL import Image
 
-from hess.analysis import curves, exploration, figures, maps, style
+from hess.analysis import curves, exploration, figures, latent, maps, style
 from hess.analysis.projection import Projection
 from hess.analysis.runs import NothingToDrawError, Run, find_runs
 from hess.cli import main
@@ -26,8 +27,8 @@ def labels(figure: Figure) -> list[str]:
 
 
 @pytest.mark.parametrize("name", figures.RUN_FIGURES)
-def test_every_figure_of_a_run(run: Run, name: str) -> None:
-    figure = figures.RUN_FIGURES[name](run)
+def test_every_figure_of_a_run(run: Run, wide_run: Run, name: str) -> None:
+    figure = figures.RUN_FIGURES[name](wide_run if name == "latent" else run)
     content = io.BytesIO()
     figure.savefig(content, dpi=40)
     picture = np.asarray(Image.open(content).convert("RGB"))
@@ -110,6 +111,34 @@ def test_arrows_show_how_phi_moved(run: Run) -> None:
     observations = view.snapshot.states.observations[:200]
     moved = view.snapshot.embed(observations) - before.embed(observations)
     np.testing.assert_allclose(np.stack([arrows.U, arrows.V], -1), moved, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["visits", "representation", "subgoals"])
+def test_maps_of_a_run_without_measures(wide_run: Run, name: str) -> None:
+    assert figures.RUN_FIGURES[name](wide_run).axes
+
+
+def test_without_measures_there_is_no_figure_of_them(wide_run: Run) -> None:
+    with pytest.raises(NothingToDrawError, match="measures neither novelty nor potential"):
+        exploration.measures(wide_run)
+
+
+def test_latent_trajectories_run_from_start_to_end(wide_run: Run) -> None:
+    figure = latent.latent_trajectories(wide_run)
+    plane, space, bar = figure.axes
+    assert [text.get_text() for text in bar.get_yticklabels()] == ["start", "end"]
+    for axes in (plane, space):
+        paths = [each for each in axes.collections if isinstance(each, LineCollection)]
+        assert len(paths) == 5
+        for path in paths:
+            colours = to_rgba_array(path.get_colors())
+            np.testing.assert_allclose(colours[-1, :3], style.start_to_end(np.ones(1))[0, :3])
+    assert "latent in 5 dimensions" in figure.get_suptitle()
+
+
+def test_two_dimensions_need_no_tsne(run: Run) -> None:
+    with pytest.raises(NothingToDrawError, match="has 2 dimensions; `representation` shows it"):
+        latent.latent_trajectories(run)
 
 
 def test_a_run_without_snapshots_says_so(root: Path) -> None:
