@@ -31,7 +31,7 @@ class Episode(NamedTuple):
 
     observations: Any  # [T+1, obs]
     goals: Any  # [T+1, goal]
-    positions: Any  # [T+1, 2] x, y for analysis; no agent reads them
+    positions: Any  # [T+1, 2] x, y for analysis; only an x-y prior (dads) reads them
     embeddings: Any  # [T+1, d] φ(s) when the step was taken
     actions: Any  # [T, action]
     rewards: Any  # [T]

@@ -52,12 +52,16 @@ POSITIVE += ["exploration.success_window", "exploration.reference_span"]
 POSITIVE += [
     f"exploration.{name}" for name in ("candidates", "pool", "cell_size", "novelty_interval")
 ]
+POSITIVE += [f"dads.{name}" for name in ("other_skills", "experts", "learning_rate", "window")]
+POSITIVE += ["dads.batch_size", "dads.updates_per_step"]
+POSITIVE += [f"dads.plan_{name}" for name in ("length", "candidates", "refinements", "sharpness")]
 SHARES = ["low.discount", "high.discount", "low.target_rate", "high.target_rate", "low.hindsight"]
 SHARES += ["representation.stable_fraction", "exploration.probability", "exploration.reach"]
 SHARES += [f"exploration.{name}" for name in ("anneal_fraction", "age_discount", "count_discount")]
+SHARES += ["dads.share", "dads.resample"]
 NOT_NEGATIVE = ["seed", "representation.stability_weight", "exploration.extension"]
 NOT_NEGATIVE += ["exploration.potential_weight"]
-LAYERS = ["low.hidden", "high.hidden", "representation.hidden"]
+LAYERS = ["low.hidden", "high.hidden", "representation.hidden", "dads.hidden"]
 
 
 @pytest.mark.parametrize("bad", [0, -1])
@@ -89,6 +93,15 @@ def test_zero_or_more(name: str) -> None:
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers_have_positive_sizes(name: str) -> None:
     assert refusal(**{name: (16, 0)}) == f"{name}=(16, 0) is impossible; it must be positive sizes"
+
+
+def test_planning_over_skills_needs_the_plane() -> None:
+    assert refusal(dads__control="planning") == (
+        "dads.control='planning' needs dads.space='positions', not 'observation': "
+        "a plan is judged by its distance to the goal in x, y"
+    )
+    fields = {"dads.control": "planning", "dads.space": "positions"}
+    validate(override(Config(), fields), HORIZON)
 
 
 def test_every_number_of_the_config_is_covered() -> None:

@@ -111,6 +111,13 @@ _ROWS = (
     Method(
         "sac", "flat soft actor-critic on (observation, goal)", "5.2", {}, "hess.agents.flat:Flat"
     ),
+    Method(
+        "dads",
+        "skills by predictable and distinct dynamics, then a high level over the skills",
+        "5.2",
+        {},
+        "hess.agents.dads.agent:Dads",
+    ),
 )
 
 METHODS = {row.name: row for row in _ROWS}

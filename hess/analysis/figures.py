@@ -8,7 +8,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from hess.analysis import curves, exploration, style
+from hess.analysis import curves, exploration, skills, style
 from hess.analysis.groups import by_method, by_task
 from hess.analysis.runs import NothingToDrawError, Run
 
@@ -22,6 +22,7 @@ RUN_FIGURES: dict[str, Callable[[Run], Figure]] = {
     "visits": exploration.visits_over_time,
     "representation": lambda run: exploration.representation_over_time([run]),
     "subgoals": lambda run: exploration.subgoals([run]),
+    "skills": skills.skill_traces,
 }
 # All runs together; the number is the window of smoothing.
 CURVE_FIGURES: dict[str, Callable[[Sequence[Run], int], Figure]] = {

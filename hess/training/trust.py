@@ -34,6 +34,7 @@ def refuse_giants(config: Config, observed: int, size: int) -> None:
         config.low.hidden,
         config.high.hidden,
         (*config.representation.hidden, dim),
+        (*config.dads.hidden, config.dads.experts * (observed + 1)),
     )
     for layers in networks:
         sizes = (observed + 2 * dim, *layers)
