@@ -26,7 +26,7 @@ _KEY = 61  # pixels per side of the key to the colours
 # A circle of hues that stay apart with every kind of colour vision.
 _WHEEL = LinearSegmentedColormap.from_list(
     "skills",
-    [style.BLUE, style.SKY, style.GREEN, style.ORANGE, style.VERMILION, style.PURPLE, style.BLUE],
+    [style.BLUE, style.GREEN, style.ORANGE, style.VERMILION, style.PURPLE, style.BLUE],
 )
 
 

@@ -60,7 +60,7 @@ def test_a_figure_shows_every_trace_of_its_moments(run: Run) -> None:
     figure = skill_traces(run)
     *planes, key = figure.axes
     assert len(planes) == len(files) == 3
-    titles = [axes.get_title() for axes in planes]
+    titles = [axes.get_title(loc="left") for axes in planes]
     assert ["drawn at random" in title for title in titles] == [True, False, False]
     assert "chosen by control" in titles[-1]
     moment = load_traces(files[max(files)])
@@ -68,7 +68,7 @@ def test_a_figure_shows_every_trace_of_its_moments(run: Run) -> None:
     shown = [np.asarray(line.get_xydata()) for line in planes[-1].lines]
     for trace in moment.traces:
         assert any(np.array_equal(each, trace.positions) for each in shown)
-    assert key.get_title() == "skill"
+    assert key.get_title(loc="left") == "skill"
 
 
 def test_a_run_without_skills_says_so(root: Path) -> None:
