@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,14 +37,7 @@ class Trace:
 
     positions: Floats  # [k, 2]
     skill: Floats  # [d]
-
-
-@dataclass(frozen=True)
-class SkillTraces:
-    """The newest episodes at one moment of training."""
-
-    controlling: bool  # skills were chosen to solve the task, not drawn to learn them
-    traces: tuple[Trace, ...]
+    drawn: bool  # at random, to learn it; otherwise chosen to solve the task
 
 
 @style.styled
@@ -57,10 +51,9 @@ def skill_traces(run: Run) -> Figure:
     widths = [*[1.0] * len(steps), 0.35]
     *row, key = figure.subplots(1, len(steps) + 1, width_ratios=widths)
     for axes, step in zip(row, steps, strict=True):
-        moment = load_traces(files[step])
-        draw_traces(axes, run, moment)
-        use = "chosen by control" if moment.controlling else "drawn at random"
-        axes.set_title(f"{steps_text(step)}, {use}", fontsize=8)
+        traces = load_traces(files[step])
+        draw_traces(axes, run, traces)
+        axes.set_title(f"{steps_text(step)}\n{_origin(traces)}", fontsize=8)
     for axes in row[1:]:
         axes.set_ylabel("")
     _draw_key(key)
@@ -68,14 +61,21 @@ def skill_traces(run: Run) -> Figure:
     return figure
 
 
-def draw_traces(axes: Axes, run: Run, moment: SkillTraces) -> None:
+def _origin(traces: Sequence[Trace]) -> str:
+    drawn = [trace.drawn for trace in traces]
+    if all(drawn):
+        return "skills drawn at random"
+    return "some skills chosen" if any(drawn) else "skills chosen by control"
+
+
+def draw_traces(axes: Axes, run: Run, traces: Sequence[Trace]) -> None:
     """Every trace, with a dot where it ends."""
-    colours = skill_colours(np.stack([trace.skill for trace in moment.traces]))
-    for trace, colour in zip(moment.traces, colours, strict=True):
+    colours = skill_colours(np.stack([trace.skill for trace in traces]))
+    for trace, colour in zip(traces, colours, strict=True):
         x, y = trace.positions.T
         axes.plot(x, y, color=colour, linewidth=1.0, alpha=0.85)
         axes.plot(x[-1:], y[-1:], ".", color=colour, markersize=5)
-    maps.draw_plan(axes, run.plan, np.concatenate([trace.positions for trace in moment.traces]))
+    maps.draw_plan(axes, run.plan, np.concatenate([trace.positions for trace in traces]))
 
 
 def skill_colours(skills: Floats) -> Floats:
@@ -96,7 +96,7 @@ def _draw_key(axes: Axes) -> None:
     axes.set(xticks=(-1, 1), yticks=(-1, 1), title="skill", xlabel="z₁", ylabel="z₂")
 
 
-def load_traces(path: Path) -> SkillTraces:
+def load_traces(path: Path) -> list[Trace]:
     """Read and check a file of traces."""
     arrays = read_snapshot(path)
     try:
@@ -109,29 +109,29 @@ def load_traces(path: Path) -> SkillTraces:
         raise HessError(f"the snapshot {str(path)!r} is damaged: {error}") from error
 
 
-def _parse(arrays: Arrays) -> SkillTraces:
+def _parse(arrays: Arrays) -> list[Trace]:
     positions, skills = arrays["skills.positions"], arrays["skills.skills"]
+    drawn = arrays["skills.drawn"].astype(np.bool_)
     lengths, stride = arrays["skills.lengths"], int(arrays["skills.stride"])
     every = int(arrays["skills.interval"]) // stride  # points per segment
     if positions.ndim != 3 or positions.shape[-1] != 2 or skills.ndim != 3:
         raise ValueError(f"traces of shape {positions.shape} with skills of {skills.shape}")
     if not (np.isfinite(positions).all() and np.isfinite(skills).all()):
         raise ValueError("numbers that are not finite")
-    traces = [
+    return [
         trace
-        for path, own, length in zip(positions, skills, lengths, strict=True)
-        for trace in split(path[: int(length) // stride + 1], own, every)
+        for path, own, random, length in zip(positions, skills, drawn, lengths, strict=True)
+        for trace in split(path[: int(length) // stride + 1], own, random, every)
     ]
-    return SkillTraces(bool(arrays["skills.controlling"]), tuple(traces))
 
 
-def split(path: Floats, skills: Floats, every: int) -> list[Trace]:
-    """An episode as traces: one wherever the skill changed. [k, 2], [segments, d]."""
+def split(path: Floats, skills: Floats, drawn: NDArray[np.bool_], every: int) -> list[Trace]:
+    """An episode as traces: one wherever the skill changed. [k, 2], [segments, d], [segments]."""
     started = skills[: max(-(-(len(path) - 1) // every), 1)]
     changed = (started[1:] != started[:-1]).any(-1)
     starts = np.concatenate([[0], np.flatnonzero(changed) + 1])
     ends = np.append(starts[1:], len(started))
     return [
-        Trace(path[start * every : end * every + 1], started[start])
+        Trace(path[start * every : end * every + 1], started[start], bool(drawn[start]))
         for start, end in zip(starts, ends, strict=True)
     ]

@@ -125,7 +125,7 @@ def skill_traces(rng: np.random.Generator, progress: float) -> dict[str, Any]:
         "skills.lengths": np.full(12, HORIZON, np.int32),
         "skills.stride": np.array(INTERVAL // 10, np.int32),
         "skills.interval": np.array(INTERVAL, np.int32),
-        "skills.controlling": np.array(progress > 0.5),
+        "skills.drawn": np.full(skills.shape[:2], progress <= 0.5),
     }
 
 

@@ -19,22 +19,24 @@ from tests.analysis.fakes import HORIZON
 from tests.analysis.fakes import skill_traces as fake_traces
 
 PATH = np.stack([np.arange(9.0), np.zeros(9)], -1)  # 8 steps: 4 segments of 2
+DRAWN = np.array([True, True, False, False])
 
 
 def test_an_episode_is_cut_where_its_skill_changes() -> None:
     skills = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    traces = split(PATH, skills, 2)
+    traces = split(PATH, skills, DRAWN, 2)
     assert [trace.positions[:, 0].tolist() for trace in traces] == [
         [0, 1, 2, 3, 4],
         [4, 5, 6],
         [6, 7, 8],
     ]
     assert [trace.skill.tolist() for trace in traces] == [[1, 0], [0, 1], [1, 0]]
+    assert [trace.drawn for trace in traces] == [True, False, False]
 
 
 def test_segments_that_were_never_begun_are_left_out() -> None:
     skills = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0], [0.0, 0.0]])
-    traces = split(PATH[:4], skills, 2)
+    traces = split(PATH[:4], skills, DRAWN, 2)
     assert [trace.positions[:, 0].tolist() for trace in traces] == [[0, 1, 2], [2, 3]]
 
 
@@ -63,10 +65,10 @@ def test_a_figure_shows_every_trace_of_its_moments(run: Run) -> None:
     titles = [axes.get_title(loc="left") for axes in planes]
     assert ["drawn at random" in title for title in titles] == [True, False, False]
     assert "chosen by control" in titles[-1]
-    moment = load_traces(files[max(files)])
-    assert len(moment.traces) == 2 * 12
+    traces = load_traces(files[max(files)])
+    assert len(traces) == 2 * 12
     shown = [np.asarray(line.get_xydata()) for line in planes[-1].lines]
-    for trace in moment.traces:
+    for trace in traces:
         assert any(np.array_equal(each, trace.positions) for each in shown)
     assert key.get_title(loc="left") == "skill"
 

@@ -202,4 +202,4 @@ class Dads:
 
     def snapshot(self) -> Arrays:
         """The newest trajectories with their skills."""
-        return take_traces(self.replay, self.config.subgoal_interval, self.controlling)
+        return take_traces(self.replay, self.config.subgoal_interval)

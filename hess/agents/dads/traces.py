@@ -12,7 +12,7 @@ _EPISODES = 20
 _POINTS = 250  # kept of a trajectory
 
 
-def take_traces(replay: Replay, interval: int, controlling: bool) -> Arrays:
+def take_traces(replay: Replay, interval: int) -> Arrays:
     """Thinned x, y and the skill of every segment, oldest first; nothing before an episode."""
     episodes = recall_latest(replay, _EPISODES)
     if not episodes:
@@ -26,5 +26,5 @@ def take_traces(replay: Replay, interval: int, controlling: bool) -> Arrays:
         "skills.lengths": np.array([int(each.length) for each in episodes], np.int32),
         "skills.stride": np.array(stride, np.int32),
         "skills.interval": np.array(interval, np.int32),
-        "skills.controlling": np.array(controlling),
+        "skills.drawn": np.stack([each.active for each in episodes]),
     }

@@ -132,7 +132,10 @@ def test_a_snapshot_has_the_newest_trajectories_with_their_skills(story: Story) 
     assert np.array_equal(arrays["skills.skills"][-1], last.subgoals[newest])
     assert np.array_equal(arrays["skills.positions"][-1], last.positions[newest])
     assert int(arrays["skills.interval"]) == INTERVAL
-    assert bool(arrays["skills.controlling"])
+    controlled = int(story.agent.replay.inserted) - CONTROL
+    expected = [True] * (EPISODES - controlled) + [False] * controlled
+    assert arrays["skills.drawn"].all(1).tolist() == expected
+    assert arrays["skills.drawn"].any(1).tolist() == expected
     assert Dads(config(), SHAPE).snapshot() == {}
 
 
