@@ -77,7 +77,7 @@ def predicted_returns(
 ) -> Floats:
     """Minus the mean distance to the goal along each predicted path. [n, skills, d] -> [n]."""
     count, length, _ = plans.shape
-    positions = np.repeat(np.asarray(position, np.float64)[None], count, 0)
+    positions: Floats = np.repeat(np.asarray(position, np.float64)[None], count, 0)
     total = np.zeros(count)
     for number in range(length):
         for _ in range(interval):

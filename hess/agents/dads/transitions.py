@@ -49,7 +49,7 @@ def skill_batch(
     )
 
 
-def newest_counts(replay: Replay, counts: Array, window: Array) -> Array:
+def newest_counts(replay: Replay, counts: Array, window: int | Array) -> Array:
     """Cumulative counts of items in the newest `window` episodes, for `uniform_index`. [slots]."""
     age = age_in_episodes(replay)
     return jnp.cumsum(jnp.where((age >= 0) & (age < window), counts, 0))
