@@ -52,6 +52,10 @@ class LowConfig(LevelConfig):
     """Entropy temperature at the start; it is tuned automatically from there."""
     reward: Literal["distance", "progress"] = "progress"
     """-‖g - φ(s')‖ (the paper), or the decrease of that distance in one step."""
+    subgoal_input: Literal["absolute", "relative"] = "relative"
+    """The networks see φ(s) and g (the paper), or g - φ(s)."""
+    normalise: bool = True
+    """The networks see observations scaled to mean 0 and deviation 1 over all that came so far."""
     hindsight: float = 0.3
     """Share of the batch whose subgoal is replaced by an embedding reached up to c steps later."""
 
@@ -116,7 +120,7 @@ class RepresentationConfig:
 class ExplorationConfig:
     """Measures of subgoals and the active strategy (§3.2, §3.3)."""
 
-    probability: float = 0.7
+    probability: float = 0.8
     """p at the start: how often a subgoal is selected actively; 0 switches selection off."""
     schedule: Literal["linear", "success"] = "success"
     """p falls linearly to 0, or stays at p₀·(1 - recent training success)."""
@@ -126,7 +130,7 @@ class ExplorationConfig:
     """Share of training after which a linear p is 0."""
     candidates: int = 1_000
     """M: visited states compared in one selection."""
-    reach: float = 0.4
+    reach: float = 0.6
     """Candidates lie within this share of r_g around φ(s_t); in the paper all of it, 1."""
     units: Literal["fixed", "span"] = "span"
     """r_g, d_e and cell size as given, or times the explored span of φ over `reference_span`."""
@@ -136,22 +140,85 @@ class ExplorationConfig:
     """States drawn from the replay once per episode, from which candidates in reach are taken."""
     extension: float = 5.0
     """d_e: how far the imagined subgoal lies beyond the selected one; 0 switches it off."""
-    potential_weight: float = 0.01
+    potential_weight: float = 0.1
     """α: weight of potential against novelty."""
-    balance: Literal["weighted", "normalised"] = "weighted"
+    balance: Literal["weighted", "normalised"] = "normalised"
     """Ñ - αU as written, or both scaled to [0, 1] over the candidates first."""
-    novelty: Literal["cumulative", "immediate", "importance"] = "cumulative"
-    """N with age discount, the plain visit count n, or N with importance weights."""
+    novelty: Literal["reachable", "cumulative", "immediate", "importance"] = "reachable"
+    """The least visited cell that is known to be reachable, with the way there; the paper's N with
+    age discount; the plain visit count n; or N with importance weights."""
+    segment_cost: float = 0.2
+    """What each segment on the way adds to a "reachable" cell's log count."""
     count_discount: float = 0.99
     """γ of the cumulative counts, per segment."""
     cell_size: float = 3.0
     """Edge of a grid cell, in units of φ."""
     age_discount: float = 0.995
     """Weight of a rollout per episode of its age."""
+    attempts: Literal["active", "all"] = "active"
+    """Segments that U is averaged over: those of actively selected subgoals, or all of them."""
     recount: bool = False
     """Count all stored states anew after each φ update, instead of keeping the old counts."""
-    novelty_interval: int = 10
+    novelty_interval: int = 2
     """Episodes between two computations of N."""
+
+
+@dataclass(frozen=True)
+class IntrinsicConfig:
+    """A reward for exploring that baselines add to the high level's; HESS itself has none."""
+
+    kind: Literal["none", "reactive", "prediction", "successor"] = "none"
+    """None; novelty and potential (§5.4); error of a model of φ's dynamics; 1/‖ψ‖₁ (§5.2)."""
+    weight: float = 1.0
+    """Factor on the prediction error, or on 1/‖ψ‖₁."""
+    novelty_weight: float = 1_000.0
+    """η₁ of "reactive": the factor on 1/√N."""
+    potential_weight: float = 10.0
+    """η₂ of "reactive": the factor on 1/√-U."""
+    hidden: tuple[int, ...] = (256, 256)
+    """Hidden layers of the model of φ's dynamics, or of the successor representation ψ."""
+    learning_rate: float = 3e-4
+    """Adam step size of either; it is updated once per update of the high level."""
+    discount: float = 0.9
+    """γ of ψ, per subgoal."""
+    target_rate: float = 0.005
+    """How fast the target of ψ follows it."""
+
+
+@dataclass(frozen=True)
+class FunConfig:
+    """FeUdal Networks, the baseline `fun`; c and the dimension of the latent space are above."""
+
+    perception: tuple[int, ...] = (128, 128)
+    """Layers of the perception that manager and worker share."""
+    worker_units: int = 128
+    """Units of the worker's LSTM; the manager's has as many as the latent space dimensions."""
+    goal_embedding: int = 16
+    """k: dimension in which the pooled goals modulate the worker."""
+    random_goals: float = 0.05
+    """ε: share of segments of c steps whose goals are one random direction."""
+    intrinsic_weight: float = 0.5
+    """α: weight of the worker's intrinsic reward against the task's."""
+    manager_discount: float = 0.99
+    """γ of the manager, per step."""
+    worker_discount: float = 0.95
+    """γ of the worker, per step."""
+    trace: float = 0.95
+    """λ of the advantages of both: 0 trusts the critics, 1 the returns."""
+    learning_rate: float = 5e-4
+    """Adam step size."""
+    epochs: int = 4
+    """Gradient steps per round; 1 is the plain policy gradient."""
+    clip: float = 0.2
+    """How far the probability of an action may move in a round before its gradient stops."""
+    value_weight: float = 0.5
+    """Weight of the critics' losses."""
+    entropy_weight: float = 1e-3
+    """Weight of the bonus on the policy's entropy."""
+    gradient_norm: float = 0.5
+    """Longer gradients are cut to this length."""
+    initial_deviation: float = 0.6
+    """Standard deviation of the policy at the start, before the tanh."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +278,7 @@ class RecordConfig:
 
     checkpoint_interval: int = 50_000
     """Environment steps between checkpoints."""
-    snapshot_interval: int = 50_000
+    snapshot_interval: int = 20_000
     """Environment steps between snapshots for figures and the viewer."""
     tensorboard: bool = True
     """Write TensorBoard events beside metrics.jsonl."""
@@ -243,6 +310,8 @@ class Config:
     low: LowConfig = field(default_factory=LowConfig)
     representation: RepresentationConfig = field(default_factory=RepresentationConfig)
     exploration: ExplorationConfig = field(default_factory=ExplorationConfig)
+    intrinsic: IntrinsicConfig = field(default_factory=IntrinsicConfig)
+    fun: FunConfig = field(default_factory=FunConfig)
     dads: DadsConfig = field(default_factory=DadsConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     record: RecordConfig = field(default_factory=RecordConfig)

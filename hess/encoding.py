@@ -1,4 +1,4 @@
-"""Frames to an mp4, with the ffmpeg that imageio-ffmpeg brings along."""
+"""Frames to a video, with the ffmpeg that imageio-ffmpeg brings along."""
 
 from __future__ import annotations
 
@@ -18,13 +18,28 @@ from hess.files import write_atomic
 
 Picture = NDArray[np.uint8]
 
+# How ffmpeg is to write each kind of file.
+_OUTPUT = {
+    ".mp4": (
+        *("-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2"),  # H.264 takes even sides only
+        *("-c:v", "libx264", "-preset", "veryfast", "-crf", "24", "-pix_fmt", "yuv420p"),
+        *("-movflags", "+faststart"),
+    ),
+    ".gif": (
+        "-filter_complex",
+        "fps=12,scale='min(720,iw)':-1,split[a][b];"
+        "[a]palettegen=max_colors=48:stats_mode=diff[p];[b][p]paletteuse=dither=none",
+    ),
+}
+VIDEO_FORMATS = tuple(_OUTPUT)
+
 
 def encode_video(out: Path, frames: Iterable[Picture], frames_per_second: int) -> None:
     """Encode frames [height, width, 3] as they come; the file is complete or not there."""
     remaining = iter(frames)
     first = next(remaining)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "video.mp4"
+        path = Path(folder) / f"video{out.suffix.lower()}"
         encoder = _encoder(path, first.shape, frames_per_second)
         assert encoder.stdin is not None
         try:
@@ -46,9 +61,7 @@ def _encoder(path: Path, shape: tuple[int, ...], frames_per_second: int) -> subp
             imageio_ffmpeg.get_ffmpeg_exe(),
             *("-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24"),
             *("-s", f"{width}x{height}", "-r", str(frames_per_second), "-i", "-"),
-            *("-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2"),  # H.264 takes even sides only
-            *("-c:v", "libx264", "-preset", "veryfast", "-crf", "24", "-pix_fmt", "yuv420p"),
-            *("-movflags", "+faststart", str(path)),
+            *(*_OUTPUT[path.suffix], str(path)),
         ],
         stdin=subprocess.PIPE,
     )

@@ -9,6 +9,7 @@ import json
 import os
 import stat
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,12 @@ def write_atomic(path: Path, content: bytes | str) -> None:
             # The write has failed already; what stays behind goes at the next start.
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
+
+
+def require_ending(path: Path, endings: Sequence[str]) -> None:
+    """Refuse a name that says nothing of the formats that can be written."""
+    if path.suffix.lower() not in endings:
+        raise HessError(f"cannot write {str(path)!r}: the name must end in {' or '.join(endings)}")
 
 
 def remove_leftovers(folder: Path) -> None:

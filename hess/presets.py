@@ -25,6 +25,8 @@ PRESETS: dict[str, dict[str, Any]] = {
         "low.updates_per_decision": 1.0,
         "low.initial_temperature": 1.0,
         "low.reward": "distance",
+        "low.subgoal_input": "absolute",
+        "low.normalise": False,
         "low.hindsight": 0.0,
         "high.hidden": (256, 256),
         "high.layer_norm": False,

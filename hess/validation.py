@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hess.config import Config, DadsConfig, LevelConfig
+from hess.config import Config, DadsConfig, FunConfig, LevelConfig
 from hess.errors import HessError
 
 
@@ -29,6 +29,8 @@ def validate(config: Config, horizon: int) -> None:
     _share("low.hindsight", config.low.hindsight)
     _validate_representation(config)
     _validate_exploration(config)
+    _validate_intrinsic(config)
+    _validate_fun(config.fun)
     _validate_dads(config.dads)
     _validate_records(config)
 
@@ -62,9 +64,40 @@ def _validate_exploration(config: Config) -> None:
     for name in (*positive, "reference_span"):
         value = getattr(exploration, name)
         _require(value > 0, f"exploration.{name}", value, "positive")
-    for name in ("extension", "potential_weight"):
+    for name in ("extension", "potential_weight", "segment_cost"):
         value = getattr(exploration, name)
         _require(value >= 0, f"exploration.{name}", value, "0 or more")
+
+
+def _validate_intrinsic(config: Config) -> None:
+    intrinsic = config.intrinsic
+    rate = intrinsic.learning_rate
+    _require(rate > 0, "intrinsic.learning_rate", rate, "positive")
+    for name in ("weight", "novelty_weight", "potential_weight"):
+        value = getattr(intrinsic, name)
+        _require(value >= 0, f"intrinsic.{name}", value, "0 or more")
+    for name in ("discount", "target_rate"):
+        _share(f"intrinsic.{name}", getattr(intrinsic, name))
+    _layers("intrinsic.hidden", intrinsic.hidden)
+    if intrinsic.kind != "none" and config.high.warmup == "uniform":
+        raise HessError(
+            f"intrinsic.kind={intrinsic.kind} needs high.warmup=policy: with high.warmup=uniform "
+            "the high level learns nothing, from no reward, before the first success"
+        )
+
+
+def _validate_fun(config: FunConfig) -> None:
+    positive = ("worker_units", "goal_embedding", "learning_rate", "epochs", "clip")
+    for name in (*positive, "value_weight", "gradient_norm", "initial_deviation"):
+        value = getattr(config, name)
+        _require(value > 0, f"fun.{name}", value, "positive")
+    for name in ("random_goals", "manager_discount", "worker_discount", "trace"):
+        _share(f"fun.{name}", getattr(config, name))
+    for name in ("intrinsic_weight", "entropy_weight"):
+        value = getattr(config, name)
+        _require(value >= 0, f"fun.{name}", value, "0 or more")
+    _layers("fun.perception", config.perception)
+    _require(len(config.perception) > 0, "fun.perception", config.perception, "one layer or more")
 
 
 def _validate_dads(config: DadsConfig) -> None:

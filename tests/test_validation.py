@@ -52,16 +52,29 @@ POSITIVE += ["exploration.success_window", "exploration.reference_span"]
 POSITIVE += [
     f"exploration.{name}" for name in ("candidates", "pool", "cell_size", "novelty_interval")
 ]
-POSITIVE += [f"dads.{name}" for name in ("other_skills", "experts", "learning_rate", "window")]
-POSITIVE += ["dads.batch_size", "dads.updates_per_step"]
-POSITIVE += [f"dads.plan_{name}" for name in ("length", "candidates", "refinements", "sharpness")]
+POSITIVE += ["intrinsic.learning_rate"]
 SHARES = ["low.discount", "high.discount", "low.target_rate", "high.target_rate", "low.hindsight"]
 SHARES += ["representation.stable_fraction", "exploration.probability", "exploration.reach"]
 SHARES += [f"exploration.{name}" for name in ("anneal_fraction", "age_discount", "count_discount")]
-SHARES += ["dads.share", "dads.resample"]
+SHARES += ["intrinsic.discount", "intrinsic.target_rate"]
 NOT_NEGATIVE = ["seed", "representation.stability_weight", "exploration.extension"]
-NOT_NEGATIVE += ["exploration.potential_weight"]
-LAYERS = ["low.hidden", "high.hidden", "representation.hidden", "dads.hidden"]
+NOT_NEGATIVE += ["exploration.potential_weight", "exploration.segment_cost"]
+NOT_NEGATIVE += [f"intrinsic.{name}" for name in ("weight", "novelty_weight", "potential_weight")]
+LAYERS = ["low.hidden", "high.hidden", "representation.hidden", "intrinsic.hidden"]
+POSITIVE += [
+    f"fun.{name}" for name in ("worker_units", "goal_embedding", "learning_rate", "epochs")
+]
+POSITIVE += [f"fun.{name}" for name in ("clip", "value_weight", "gradient_norm")]
+POSITIVE += ["fun.initial_deviation"]
+SHARES += [f"fun.{name}" for name in ("random_goals", "manager_discount", "worker_discount")]
+SHARES += ["fun.trace"]
+NOT_NEGATIVE += ["fun.intrinsic_weight", "fun.entropy_weight"]
+LAYERS += ["fun.perception"]
+POSITIVE += [f"dads.{name}" for name in ("other_skills", "experts", "learning_rate", "window")]
+POSITIVE += ["dads.batch_size", "dads.updates_per_step"]
+POSITIVE += [f"dads.plan_{name}" for name in ("length", "candidates", "refinements", "sharpness")]
+SHARES += ["dads.share", "dads.resample"]
+LAYERS += ["dads.hidden"]
 
 
 @pytest.mark.parametrize("bad", [0, -1])
@@ -93,6 +106,20 @@ def test_zero_or_more(name: str) -> None:
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers_have_positive_sizes(name: str) -> None:
     assert refusal(**{name: (16, 0)}) == f"{name}=(16, 0) is impossible; it must be positive sizes"
+
+
+@pytest.mark.parametrize("kind", ["reactive", "prediction", "successor"])
+def test_an_intrinsic_reward_needs_a_high_level_that_learns_from_the_start(kind: str) -> None:
+    assert refusal(intrinsic__kind=kind) == (
+        f"intrinsic.kind={kind} needs high.warmup=policy: with high.warmup=uniform "
+        "the high level learns nothing, from no reward, before the first success"
+    )
+    validate(override(Config(), {"intrinsic.kind": kind, "high.warmup": "policy"}), HORIZON)
+
+
+def test_a_perception_needs_a_layer() -> None:
+    sentence = "fun.perception=() is impossible; it must be one layer or more"
+    assert refusal(fun__perception=()) == sentence
 
 
 def test_planning_over_skills_needs_the_plane() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,14 @@ def cell_centres(keys: Keys, dim: int, cell_size: float) -> Floats:
     shifts = [bits * (dim - 1 - axis) for axis in range(dim)]
     columns = [((keys >> shift) & ((1 << bits) - 1)) - limit for shift in shifts]
     return (np.stack(columns, -1) + 0.5) * cell_size
+
+
+def neighbourhood(keys: Keys, dim: int) -> Keys:
+    """Each named cell and all that touch it. [n] -> [n, 3^d]."""
+    bits = 62 // dim
+    steps = np.array(list(product((-1, 0, 1), repeat=dim)), np.int64)
+    shifts = np.array([1 << (bits * (dim - 1 - axis)) for axis in range(dim)], np.int64)
+    return keys[..., None] + steps @ shifts
 
 
 class CellTable:

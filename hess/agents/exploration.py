@@ -50,6 +50,8 @@ def scores(novelty: Floats, potential: Floats, config: ExplorationConfig) -> Flo
 
 
 def _unit_range(values: Floats) -> Floats:
+    if not len(values):
+        return values
     low, high = values.min(), values.max()
     return (values - low) / (high - low) if high > low else np.zeros_like(values)
 

@@ -16,9 +16,16 @@ from hess.agents.exploration import (
 )
 from hess.agents.measures import GridMeasures
 from hess.agents.networks import MLP
-from hess.agents.recall import recall_all_embeddings, recall_boundaries, recall_states
+from hess.agents.recall import (
+    recall_all_embeddings,
+    recall_boundaries,
+    recall_rollouts,
+    recall_states,
+)
 from hess.config import Config
-from hess.replay import Episode, Replay
+from hess.replay import Episode, Replay, segment_counts
+
+_PARTS = 5  # of a segment, for the way from cell to cell: in c steps a robot skips some
 
 
 class Explorer:
@@ -60,8 +67,14 @@ class Explorer:
             self._record_attempts(episode)
 
     def _record_attempts(self, episode: Episode) -> None:
-        """U, Eq. 5: the distance that remains to g_e at the end of each active segment."""
-        chosen = np.flatnonzero(episode.active)
+        """U, Eq. 5: the distance that remains to g_e at the end of each active segment.
+
+        Without active selection the policy's own subgoals have to do ("all"): they are g_t and
+        g_e in one.
+        """
+        begun = segment_counts(int(episode.length), self.config.subgoal_interval)
+        every = self.config.exploration.attempts == "all"
+        chosen = np.arange(begun) if every else np.flatnonzero(episode.active)
         ends = np.minimum((chosen + 1) * self.config.subgoal_interval, int(episode.length))
         remaining = np.linalg.norm(episode.embeddings[ends] - episode.subgoals[chosen], axis=-1)
         self.measures.attempt(episode.selected[chosen], remaining)
@@ -80,8 +93,12 @@ class Explorer:
 
     def refresh_novelty(self, network: MLP, high_actor: MLP, replay: Replay) -> None:
         """N of all stored rollouts under φ and counts as they are now."""
-        boundaries = recall_boundaries(network, high_actor, replay, self.config.subgoal_interval)
-        self.measures.refresh(boundaries, int(replay.episodes.length.sum()))
+        interval = self.config.subgoal_interval
+        if self.config.exploration.novelty == "reachable":
+            rollouts = recall_rollouts(network, replay, interval, _PARTS)
+        else:
+            rollouts = recall_boundaries(network, high_actor, replay, interval)
+        self.measures.refresh(rollouts, int(replay.episodes.length.sum()))
 
     def candidates(self, network: MLP, replay: Replay, key: PRNGKeyArray) -> CandidatePool:
         """Visited states with their measures, from which those within r_g are taken."""

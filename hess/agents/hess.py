@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
@@ -17,10 +18,13 @@ from jaxtyping import Array, PRNGKeyArray
 
 from hess.agents import transitions
 from hess.agents.agent import Arrays, Floats, Policy, Progress
+from hess.agents.bonuses import SubgoalSpace
 from hess.agents.diagnostics import segment_diagnostics
 from hess.agents.exploration import CandidatePool
 from hess.agents.explorer import Explorer, select
 from hess.agents.hierarchy import HierarchyPolicy, RandomPolicy
+from hess.agents.high_level import HighLevel, HighState
+from hess.agents.inputs import Moments, Scaling, host_low_actor, low_input_dim, no_scaling
 from hess.agents.networks import HostActor, HostMLP
 from hess.agents.recall import recall_states
 from hess.agents.representation import Representation, RepresentationState, embed_replay
@@ -43,11 +47,12 @@ _PURPOSES = ("low", "high", "representation", "probe", "pool", "snapshot")
 
 
 class Networks(eqx.Module):
-    """All that gradients change."""
+    """All that learning changes on the device."""
 
     high: SACState
     low: SACState
     representation: RepresentationState
+    bonus: Any  # what the intrinsic reward has learned; None without one
 
 
 class Hess:
@@ -57,26 +62,30 @@ class Hess:
         """Line 1: initialise π_h, π_l and φ; an empty replay; no counts."""
         self.config, self.shape = config, shape
         dim = config.representation.dim
-        self._low = SAC(config.low, shape.observation_dim + 2 * dim, shape.action_dim)
-        self._high = SAC(config.high, shape.observation_dim + shape.goal_dim, dim)
+        low_dim = low_input_dim(config.low, shape.observation_dim, dim)
+        self._low = SAC(config.low, low_dim, shape.action_dim)
+        self._high = HighLevel(config, shape)
         self._representation = Representation(
             config.representation, shape.observation_dim, config.subgoal_interval
         )
         self._key = jax.random.key(config.seed)
         high_key, low_key, representation_key = jax.random.split(self._key, 3)
+        high = self._high.init(high_key)
         self.networks = Networks(
-            self._high.init(high_key),
+            high.policy,
             self._low.init(low_key),
             self._representation.init(representation_key),
+            high.bonus,
         )
         self.replay = empty_replay(shape, config.capacity)
         self.replay_revision = 0  # how often stored episodes were rewritten in place
         self.explorer = Explorer(config)
+        self.moments = Moments(shape.observation_dim)
         self.episodes = 0
         self._updates_owed = np.zeros(2)  # low, high: fractions of an update carried over
         self._probe_states = np.zeros((_PROBE_STATES, shape.observation_dim), np.float32)
         self._learn_low = jax.jit(self._low_updates, donate_argnums=0)
-        self._learn_high = jax.jit(self._high_updates, donate_argnums=0)
+        self._learn_high = jax.jit(self._high.learn, donate_argnums=0)
 
     @property
     def has_representation(self) -> bool:
@@ -97,13 +106,18 @@ class Hess:
         return HierarchyPolicy(
             config=self.config,
             representation=HostMLP(self.networks.representation.network),
-            low=HostActor(self.networks.low.actor),
+            low=host_low_actor(self.config.low, self._scaling(), self.networks.low.actor),
             high=HostActor(self.networks.high.actor),
             uniform_subgoals=self._is_warming_up(),
             unit=self.explorer.unit,
             probability=probability,
             pool=self._candidate_pool() if probability > 0 else None,
         )
+
+    def _scaling(self) -> Scaling:
+        if self.config.low.normalise:
+            return self.moments.scaling(self.explorer.radius)
+        return no_scaling(self.shape.observation_dim)
 
     def _is_warming_up(self) -> bool:
         """Before the first success there is no reward that the high level could learn from."""
@@ -131,6 +145,7 @@ class Hess:
             episode = _with_subgoals(episode, embeddings, self.explorer.radius)
         self.replay = insert(self.replay, episode)
         self.episodes += 1
+        self.moments.add(episode.observations[: int(episode.length) + 1])
         self.explorer.record(episode)
         return episode
 
@@ -151,44 +166,40 @@ class Hess:
 
         start = time.perf_counter()
         low, low_metrics = self._learn_low(
-            self.networks.low, self.replay, self._fold("low"), low_updates
+            self.networks.low, self.replay, self._scaling(), self._fold("low"), low_updates
         )
         values = {f"low/{name}": float(value) for name, value in low_metrics.items()}
         middle = time.perf_counter()
+        space = SubgoalSpace(self.networks.representation.network, self.explorer.radius)
+        high = HighState(self.networks.high, self.networks.bonus)
+        high = self._high.refresh(high, self.explorer, space.network, self.replay)
         high, high_metrics = self._learn_high(
-            self.networks.high, self.replay, self._fold("high"), high_updates, self.explorer.radius
+            high, self.replay, space, self._fold("high"), high_updates
         )
         if high_updates:
-            values |= {f"high/{name}": float(value) for name, value in high_metrics.items()}
-        self.networks = Networks(high, low, self.networks.representation)
+            values |= {name: float(value) for name, value in high_metrics.items()}
+        self.networks = replace(self.networks, high=high.policy, bonus=high.bonus, low=low)
         return values | {"time/low": middle - start, "time/high": time.perf_counter() - middle}
 
     def _low_updates(
-        self, state: SACState, replay: Replay, key: PRNGKeyArray, updates: Array
+        self,
+        state: SACState,
+        replay: Replay,
+        scaling: Scaling,
+        key: PRNGKeyArray,
+        updates: Array,
     ) -> tuple[SACState, Metrics]:
-        config = self.config.low
+        config, interval = self.config.low, self.config.subgoal_interval
         cumulative = jnp.cumsum(replay.episodes.length)
 
         def sample(key: PRNGKeyArray) -> Any:
             index_key, hindsight_key = jax.random.split(key)
             index = uniform_index(cumulative, index_key, config.batch_size)
             return transitions.low_batch(
-                replay.episodes, index, config, self.config.subgoal_interval, hindsight_key
+                replay.episodes, index, config, interval, scaling=scaling, key=hindsight_key
             )
 
         return self._low.learn(state, sample, key, updates)
-
-    def _high_updates(
-        self, state: SACState, replay: Replay, key: PRNGKeyArray, updates: Array, radius: Array
-    ) -> tuple[SACState, Metrics]:
-        config, interval = self.config.high, self.config.subgoal_interval
-        cumulative = jnp.cumsum(segment_counts(replay.episodes.length, interval))
-
-        def sample(key: PRNGKeyArray) -> Any:
-            index = uniform_index(cumulative, key, config.batch_size)
-            return transitions.high_batch(replay.episodes, index, config, interval, radius)
-
-        return self._high.learn(state, sample, key, updates)
 
     def _representation_is_due(self, before: int) -> bool:
         """Every I episodes, and once early: active exploration needs a φ to start."""
@@ -207,7 +218,7 @@ class Hess:
             self._probe_states = np.asarray(recalled.observations)
         old = self.embed(self._probe_states)
         state, metrics = learner.update(state, self.replay, self._fold("representation"), report)
-        self.networks = Networks(self.networks.high, self.networks.low, state)
+        self.networks = replace(self.networks, representation=state)
         self.explorer.fit_to_representation(state.network, self.replay, first)
         if first:
             self.replay = _relabel(self.replay, state.network, self.explorer.radius)
@@ -258,6 +269,7 @@ class Hess:
             "updates_owed": self._updates_owed.copy(),
             "probe_states": self._probe_states,
         }
+        host |= {f"moments.{name}": array for name, array in self.moments.state().items()}
         explorer = {f"explorer.{name}": array for name, array in self.explorer.state().items()}
         return host | explorer | flatten(self.networks, "networks")
 
@@ -268,6 +280,7 @@ class Hess:
         self.replay_revision = int(arrays["replay_revision"])
         self._updates_owed = arrays["updates_owed"].copy()
         self._probe_states = arrays["probe_states"]
+        self.moments.restore(select(arrays, "moments."))
         self.explorer.restore(select(arrays, "explorer."))
 
     def snapshot(self) -> Arrays:

@@ -11,19 +11,20 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.agents.cells import CellTable, cell_keys
+from hess.agents.cells import CellTable, cell_keys, neighbourhood
 from hess.config import ExplorationConfig
 
 Floats = NDArray[np.floating[Any]]
 
 
 class Boundaries(NamedTuple):
-    """Stored rollouts at the multiples of c, in any order."""
+    """Stored rollouts at the multiples of c (or of a share of c), in any order."""
 
     embeddings: Floats  # [E, S+1, d]
     valid: NDArray[np.bool_]  # [E, S+1] states that exist
     ages: Floats  # [E] in episodes
     log_ratios: Floats  # [E, S] log π_new - log π_old of the high-level actions
+    share: float = 1.0  # of c between one boundary and the next
 
 
 class Measures(Protocol):
@@ -81,6 +82,9 @@ class GridMeasures:
         if self.config.novelty == "immediate":
             return
         keys = self._keys(rollouts.embeddings)
+        if self.config.novelty == "reachable":
+            self._refresh_reachable(keys, rollouts)
+            return
         counts = np.where(rollouts.valid, self.counts.get(keys), 0.0)
         if self.config.novelty == "importance":
             values = importance_sums(counts, rollouts.log_ratios, self.config.count_discount)
@@ -96,13 +100,46 @@ class GridMeasures:
         sums.add(keys[flat], (weights * values)[flat])
         self.cumulative_counts = CellTable(sums.keys, sums.values / totals.values)
 
+    def _refresh_reachable(self, keys: NDArray[np.int64], rollouts: Boundaries) -> None:
+        """Follow the steps that were ever made from cell to cell."""
+        made = rollouts.valid[:, :-1] & rollouts.valid[:, 1:]
+        segments = np.unique(np.stack([keys[:, :-1][made], keys[:, 1:][made]], -1), axis=0)
+        cells = np.union1d(self.counts.keys, segments)
+        values = reachable_counts(
+            self._log_surroundings(cells, rollouts.embeddings.shape[-1]),
+            np.searchsorted(cells, segments),
+            self.config.segment_cost * rollouts.share,
+        )
+        self.cumulative_counts = CellTable(cells, values)
+
+    def _log_surroundings(self, keys: NDArray[np.int64], dim: int) -> Floats:
+        """log(1 + n) of a cell and all that touch it.
+
+        A cell of which only a corner can be reached has few visits for ever, which makes it look
+        new; its surroundings do not.
+        """
+        visits = self.counts.get(neighbourhood(keys, dim)).sum(-1)
+        return np.asarray(np.log1p(visits))
+
     def novelty(self, embeddings: Floats) -> Floats:
-        """Ñ = N / transitions; where no boundary fell into a cell, N's first term n stands in."""
+        """Ñ = N / transitions; of "reachable" the log count as it is. [n, d] -> [n]."""
+        values = self._tabled(embeddings)
+        return values if self.config.novelty == "reachable" else values / max(self.transitions, 1)
+
+    def expected_visits(self, embeddings: Floats) -> Floats:
+        """N itself. [n, d] -> [n]."""
+        values = self._tabled(embeddings)
+        return np.expm1(values) if self.config.novelty == "reachable" else values
+
+    def _tabled(self, embeddings: Floats) -> Floats:
+        """N, or its log; where no boundary fell into a cell, its first term n stands in."""
         keys = self._keys(embeddings)
-        counts = self.counts.get(keys)
         known = self.cumulative_counts.contains(keys)
-        cumulative = np.where(known, self.cumulative_counts.get(keys), counts)
-        return cumulative / max(self.transitions, 1)
+        cumulative = self.cumulative_counts.get(keys)
+        if self.config.novelty == "reachable":
+            surroundings = self._log_surroundings(keys, embeddings.shape[-1])
+            return np.where(known, cumulative, surroundings)
+        return np.where(known, cumulative, self.counts.get(keys))
 
     def potential(self, embeddings: Floats) -> Floats:
         """Age-discounted mean of U per cell; without data 0, the most optimistic (all U ≤ 0)."""
@@ -140,6 +177,21 @@ def discounted_sums(counts: Floats, discount: float) -> Floats:
     for index in range(sums.shape[1] - 2, -1, -1):
         sums[:, index] += discount * sums[:, index + 1]
     return sums
+
+
+def reachable_counts(log_counts: Floats, segments: NDArray[np.int64], cost: float) -> Floats:
+    """The least of log n(end) + cost · length over all chains of segments from each cell.
+
+    Averages over rollouts that wander forth and back say little about where a cell can lead; the
+    best that is known does. [cells], [segments, 2] indices of their cells -> [cells].
+    """
+    start, end = segments.T
+    values = log_counts.copy()
+    while True:
+        before = values.copy()
+        np.minimum.at(values, start, before[end] + cost)
+        if np.array_equal(values, before):
+            return values
 
 
 _MAX_LOG_RATIO = 5.0  # products of ratios over an episode explode without a bound

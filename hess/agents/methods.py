@@ -44,6 +44,21 @@ class Method:
         return changed
 
 
+_LESSON: dict[str, Any] = {
+    "representation.stability_weight": 0.0,
+    "representation.priority": "uniform",
+    "exploration.probability": 0.0,
+    "high.warmup": "policy",
+}
+# An episode that ended with success would cost the agent the bonuses that it could still have
+# collected, so all rewards count, at the paper's scale.
+_INTRINSIC: dict[str, Any] = {
+    "exploration.probability": 0.0,
+    "high.warmup": "policy",
+    "high.stop_at_success": False,
+    "high.reward_scale": 0.1,
+}
+
 _ROWS = (
     Method("hess", "the full method", "3"),
     Method(
@@ -86,6 +101,17 @@ _ROWS = (
         {"exploration.novelty": "importance"},
     ),
     Method(
+        "hess-reactive",
+        "novelty and potential as high-level reward instead of active selection",
+        "5.4",
+        _INTRINSIC
+        | {
+            "intrinsic.kind": "reactive",
+            "exploration.novelty": "cumulative",
+            "exploration.attempts": "all",
+        },
+    ),
+    Method(
         "hess-no-imagined",
         "no extension of selected subgoals",
         "E.2",
@@ -101,15 +127,34 @@ _ROWS = (
         "lesson",
         "triplet loss only; subgoals by the high-level policy, no exploration bonus",
         "5.2",
-        {
-            "representation.stability_weight": 0.0,
-            "representation.priority": "uniform",
-            "exploration.probability": 0.0,
-            "high.warmup": "policy",
-        },
+        _LESSON,
+    ),
+    Method(
+        "h-icm",
+        "lesson, and the error of a model of φ's dynamics as high-level reward",
+        "5.2",
+        _LESSON | _INTRINSIC | {"intrinsic.kind": "prediction", "intrinsic.weight": 10.0},
+    ),
+    Method(
+        "h-sr",
+        "lesson, and 1/‖ψ‖₁ of a successor representation as high-level reward",
+        "5.2",
+        _LESSON | _INTRINSIC | {"intrinsic.kind": "successor"},
     ),
     Method(
         "sac", "flat soft actor-critic on (observation, goal)", "5.2", {}, "hess.agents.flat:Flat"
+    ),
+    Method(
+        "fun",
+        "FeUdal Networks: a recurrent manager sets directions, a recurrent worker follows them",
+        "D",
+        {
+            "num_envs": 8,
+            "pipeline": False,
+            "subgoal_interval": 10,
+            "representation.dim": 50,
+        },
+        "hess.agents.fun.agent:Fun",
     ),
     Method(
         "dads",

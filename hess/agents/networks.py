@@ -48,13 +48,17 @@ class MLP(eqx.Module):
 
     def __call__(self, inputs: Array) -> Array:
         """Apply the network to the last axis."""
+        return self.features(inputs) @ self.weights[-1] + self.biases[-1]
+
+    def features(self, inputs: Array) -> Array:
+        """What the last layer reads: the last hidden layer, or the inputs where there is none."""
         hidden = inputs
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
             hidden = hidden @ weight + bias
             if self.layer_norm:
                 hidden = _normalise(hidden)
             hidden = jax.nn.relu(hidden)
-        return hidden @ self.weights[-1] + self.biases[-1]
+        return hidden
 
 
 def _normalise(hidden: Array) -> Array:

@@ -11,10 +11,10 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 from numpy.typing import NDArray
 
+from hess.agents.inputs import high_input
 from hess.agents.measures import Boundaries
 from hess.agents.networks import MLP, gaussian, squashed_log_probability
 from hess.agents.representation import embed_replay
-from hess.agents.transitions import high_input
 from hess.replay import Episode, Replay, age_in_episodes, uniform_index
 
 Floats = NDArray[np.floating[Any]]
@@ -55,6 +55,22 @@ def recall_boundaries(network: MLP, high_actor: MLP, replay: Replay, interval: i
     )
 
 
+def recall_rollouts(network: MLP, replay: Replay, interval: int, parts: int) -> Boundaries:
+    """Every stored rollout at several moments of each segment, without the high level's part."""
+    stride = max(1, interval // parts)
+    stored = int(replay.stored)
+    embeddings = np.asarray(_strided(network, replay, stride))[:stored]
+    lengths = np.asarray(replay.episodes.length)[:stored]
+    valid = np.arange(embeddings.shape[1]) * stride <= lengths[:, None]
+    nothing = np.zeros((stored, 0))
+    return Boundaries(embeddings, valid, np.zeros(stored), nothing, stride / interval)
+
+
+@partial(jax.jit, static_argnums=2)
+def _strided(network: MLP, replay: Replay, stride: int) -> Array:
+    return network(replay.episodes.observations[:, ::stride])
+
+
 @partial(jax.jit, static_argnums=3)
 def _boundaries(
     network: MLP, high_actor: MLP, replay: Replay, interval: int
@@ -65,6 +81,15 @@ def _boundaries(
     inside = jnp.clip(episodes.high_actions, -1 + 1e-6, 1 - 1e-6)
     now = squashed_log_probability(*gaussian(high_actor, inputs), jnp.arctanh(inside))
     return embeddings, now - episodes.log_probabilities, age_in_episodes(replay)
+
+
+@partial(jax.jit, static_argnums=2)
+def recall_segment_ends(network: MLP, replay: Replay, interval: int) -> Array:
+    """φ where each segment ended, c steps after its start or fewer. -> [slots, S, d]."""
+    slots, segments = replay.episodes.active.shape
+    lengths = replay.episodes.length[:, None]
+    ends = jnp.minimum((jnp.arange(segments) + 1) * interval, lengths)
+    return network(replay.episodes.observations[jnp.arange(slots)[:, None], ends])
 
 
 def recall_all_embeddings(network: MLP, replay: Replay) -> Floats:

@@ -33,13 +33,19 @@ _OBSERVED_BYTES = 30_000  # for observations of states, and for those of traject
 
 
 def take_snapshot(
-    network: MLP, replay: Replay, measures: GridMeasures, key: PRNGKeyArray
+    network: MLP,
+    replay: Replay,
+    measures: GridMeasures | None,
+    key: PRNGKeyArray,
+    neighbours: int = _NEIGHBOURS,
 ) -> Arrays:
-    """φ, states with their x, y, the measures per cell, latest trajectories and subgoals."""
-    recalled = recall_states(network, replay, key, _NEIGHBOURS)
+    """φ, states with their x, y, the measures per cell, latest trajectories and subgoals.
+
+    Without measures there are no cells.
+    """
+    recalled = recall_states(network, replay, key, neighbours)
     positions, embeddings = np.asarray(recalled.positions), np.asarray(recalled.embeddings)
     observed = _affordable(recalled.observations.shape[-1], _STATES)
-    centres = cell_centres(measures.counts.keys, network.biases[-1].shape[0], measures.cell_size)
     snapshot: Arrays = {
         "states.positions": positions[:_STATES],
         "states.embeddings": embeddings[:_STATES],
@@ -49,7 +55,8 @@ def take_snapshot(
     recent = recall_latest(replay, _RECENT)
     snapshot |= _trajectories(network, recent[-_EPISODES:])
     snapshot |= _subgoals(network, recent, positions, embeddings)
-    return _compact(snapshot) | _cells(measures, centres) | flatten(network, "representation")
+    cells = _cells(measures, network.biases[-1].shape[0])
+    return _compact(snapshot) | cells | flatten(network, "representation")
 
 
 def _compact(arrays: Arrays) -> Arrays:
@@ -61,14 +68,20 @@ def _compact(arrays: Arrays) -> Arrays:
     }
 
 
-def _cells(measures: GridMeasures, centres: Floats) -> Arrays:
-    arrays = {
-        "cells.size": np.asarray(measures.cell_size),
-        "cells.centres": centres,
-        "cells.counts": measures.counts.values,
-        "cells.novelty": measures.novelty(centres),
-        "cells.potential": measures.potential(centres),
-    }
+def _cells(measures: GridMeasures | None, dim: int) -> Arrays:
+    arrays: Arrays
+    if measures is None:
+        nothing = {f"cells.{name}": np.zeros(0) for name in ("counts", "novelty", "potential")}
+        arrays = {"cells.size": np.ones(()), "cells.centres": np.zeros((0, dim)), **nothing}
+    else:
+        centres = cell_centres(measures.counts.keys, dim, measures.cell_size)
+        arrays = {
+            "cells.size": np.asarray(measures.cell_size),
+            "cells.centres": centres,
+            "cells.counts": measures.counts.values,
+            "cells.novelty": measures.novelty(centres),
+            "cells.potential": measures.potential(centres),
+        }
     return {name: array.astype(np.float32) for name, array in arrays.items()}
 
 

@@ -6,14 +6,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
+from hess.agents.inputs import Scaling, high_input, low_input
 from hess.agents.sac import Batch
 from hess.config import HighConfig, LowConfig
 from hess.replay import Episode, Index
-
-
-def low_input(observations: Array, embeddings: Array, subgoals: Array) -> Array:
-    """s ‖ φ(s) ‖ g. -> [B, obs + 2d]."""
-    return jnp.concatenate([observations, embeddings, subgoals], -1)
 
 
 def low_reward(kind: str, subgoals: Array, embeddings: Array, next_embeddings: Array) -> Array:
@@ -25,7 +21,13 @@ def low_reward(kind: str, subgoals: Array, embeddings: Array, next_embeddings: A
 
 
 def low_batch(
-    episodes: Episode, index: Index, config: LowConfig, interval: int, key: PRNGKeyArray
+    episodes: Episode,
+    index: Index,
+    config: LowConfig,
+    interval: int,
+    *,
+    scaling: Scaling,
+    key: PRNGKeyArray,
 ) -> Batch:
     """Low-level transitions; a share of them with a subgoal taken from their own future.
 
@@ -45,23 +47,20 @@ def low_batch(
         subgoals = jnp.where(replaced[:, None], reached, subgoals)
     last = step + 1 == episodes.length[slot]
     return Batch(
-        observations=low_input(episodes.observations[slot, step], embeddings, subgoals),
+        observations=low_input(
+            config, scaling, episodes.observations[slot, step], embeddings, subgoals
+        ),
         actions=episodes.actions[slot, step],
         rewards=low_reward(config.reward, subgoals, embeddings, next_embeddings),
         next_observations=low_input(
-            episodes.observations[slot, step + 1], next_embeddings, subgoals
+            config, scaling, episodes.observations[slot, step + 1], next_embeddings, subgoals
         ),
         terminated=(last & episodes.terminated[slot]).astype(jnp.float32),
     )
 
 
-def high_input(observations: Array, goals: Array) -> Array:
-    """s ‖ goal. -> [B, obs + goal]."""
-    return jnp.concatenate([observations, goals], -1)
-
-
 def high_batch(
-    episodes: Episode, index: Index, config: HighConfig, interval: int, radius: Array
+    episodes: Episode, index: Index, config: HighConfig, interval: int, radius: Array | float
 ) -> Batch:
     """High-level transitions: from the start of a segment to its end, c steps or fewer later.
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from hess.analysis import style
 from hess.analysis.explained import shown_diagnostics
-from hess.analysis.groups import Setting, by_method, by_task, by_value
+from hess.analysis.groups import Curve, Setting, average, by_method, by_task, by_value
 from hess.analysis.reading import Series, smoothed, thin
 from hess.analysis.runs import NothingToDrawError, Run
 from hess.training.folder import RunFolder
@@ -19,6 +19,7 @@ from hess.training.folder import RunFolder
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _COLUMNS = 4  # panels in a row
 _FEW = 20  # values that are worth a mark each; a single one would be invisible without
+_VARIANCE = "intrinsic/variance"
 _POINTS = 600  # of a diagnostic: more than a panel has pixels
 
 
@@ -62,6 +63,48 @@ def value_curves(runs: Sequence[Run], smooth: int = 1) -> Figure:
 
 
 @style.styled
+def intrinsic_variance(runs: Sequence[Run], smooth: int = 1) -> Figure:
+    """How much the intrinsic reward still tells states apart, per method (Appendix D).
+
+    Log scale: methods measure in units of their own, and what counts is how fast it vanishes.
+    """
+    panels = {
+        task: [setting for setting in by_method(own) if _variances(setting)]
+        for task, own in by_task(runs).items()
+    }
+    panels = {task: settings for task, settings in panels.items() if settings}
+    if not panels:
+        raise NothingToDrawError("no run has an intrinsic reward")
+    figure, grid = _grid(len(panels), 3.6, 2.8)
+    labels = list(dict.fromkeys(s.label for group in panels.values() for s in group))
+    for axes, (task, settings) in zip(grid, panels.items(), strict=True):
+        for setting in settings:
+            series = _variances(setting)
+            curve = average(series, smooth)
+            assert curve is not None
+            lowest = float(min(each.values.min() for each in series))
+            number = labels.index(setting.label)
+            _draw_mean(axes, curve, setting.label, number, (lowest, math.inf))
+        axes.set(yscale="log", ylabel="variance of the intrinsic reward")
+        axes.set_title(task, fontsize=9)
+        axes.grid(axis="y")
+        axes.legend(fontsize=7)
+        _step_axis(axes)
+    return figure
+
+
+def _variances(setting: Setting) -> list[Series]:
+    """Of every seed; where it is exactly 0, a log scale has no place for it."""
+    found = [run.metrics.get(_VARIANCE) for run in setting.runs]
+    above = [
+        Series(each.steps[each.values > 0], each.values[each.values > 0])
+        for each in found
+        if each is not None
+    ]
+    return [smoothed(thin(each, _POINTS)) for each in above if len(each.steps)]
+
+
+@style.styled
 def diagnostics(run: Run) -> Figure:
     """Every diagnostic of a run that has an explanation."""
     shown = shown_diagnostics(run.metrics)
@@ -102,19 +145,34 @@ def _panels(panels: dict[str, list[Setting]], smooth: int) -> Figure:
 
 def _draw_setting(axes: Axes, setting: Setting, number: int, smooth: int) -> None:
     curve = setting.curve(smooth=smooth)
-    if curve is None:
-        return
+    if curve is not None:
+        _draw_mean(axes, curve, setting.label, number, (0, 1))
+
+
+def _draw_mean(
+    axes: Axes,
+    curve: Curve,
+    label: str,
+    number: int,
+    limits: tuple[float, float],
+) -> None:
+    """A mean over seeds with its interval, cut to where the quantity can be."""
     colour = style.PALETTE[number % len(style.PALETTE)]
     every = max(len(curve.steps) // 8, 1)
     options: dict[str, Any] = {"color": colour, "marker": _MARKERS[number % len(_MARKERS)]}
     seeds = "seed" if curve.seeds == 1 else "seeds"
-    label = f"{setting.label} ({curve.seeds} {seeds})"
+    label = f"{label} ({curve.seeds} {seeds})"
     # Markers tell curves apart where colours cannot: in print, and for some eyes.
     axes.plot(curve.steps, curve.mean, label=label, markevery=every, markersize=4, **options)
     if curve.half is not None:
         low, high = curve.mean - curve.half, curve.mean + curve.half
         axes.fill_between(
-            curve.steps, low.clip(0, 1), high.clip(0, 1), color=colour, alpha=0.15, linewidth=0
+            curve.steps,
+            low.clip(*limits),
+            high.clip(*limits),
+            color=colour,
+            alpha=0.15,
+            linewidth=0,
         )
 
 

@@ -58,6 +58,17 @@ DIAGNOSTICS = {
         "share of subgoals",
         "What came of that probability; it is lower where nothing visited was within reach.",
     ),
+    "intrinsic/mean": Explanation(
+        "intrinsic reward",
+        "reward",
+        "What the high level gets for exploring, mean over stored segments; only methods with a "
+        "bonus have it.",
+    ),
+    "intrinsic/variance": Explanation(
+        "variance of the intrinsic reward",
+        "reward²",
+        "How much it tells segments apart; near 0 it no longer says where to explore.",
+    ),
     "low/subgoal_distance": Explanation(
         "distance to a new subgoal",
         "units of φ",
@@ -132,6 +143,22 @@ DIAGNOSTICS = {
         "value, high level",
         "Q",
         "It stays near 0 until the first success and rises as success spreads backwards.",
+    ),
+    "high/cosine": Explanation(
+        "agreement with goals",
+        "cosine",
+        "FeUdal Networks: between the manager's direction and where the latent state went in c "
+        "steps; 0 is chance, 1 is obedience.",
+    ),
+    "low/intrinsic_reward": Explanation(
+        "intrinsic reward",
+        "mean cosine",
+        "The same as the worker is paid for it: over the goals of the last c steps.",
+    ),
+    "low/deviation": Explanation(
+        "deviation of actions",
+        "before the tanh",
+        "How much the worker tries out; it falls as actions get sure.",
     ),
     "low/temperature": Explanation(
         "temperature, low level", "α", "Weight of the entropy bonus; it falls as actions get sure."

@@ -27,12 +27,14 @@ def measures(run: Run) -> Figure:
     """Density in the plane and in φ-space, change of φ, potential, combined score (Fig. 3)."""
     *_, step = _moments(run)
     view = view_of(run, step)
+    cells = view.snapshot.cells
+    if not len(cells.centres):
+        raise NothingToDrawError(f"{run.title} measures neither novelty nor potential")
     figure = style.new_figure(5 * _SIDE + 1.5, _SIDE + 0.7)
     plane, space, change, potential, score = figure.subplots(1, 5)
     _bar(figure, maps.plane_density(plane, view), plane, "share of states")
     _bar(figure, maps.space_density(space, view), space, "share of states")
     _draw_change(run, change, view)
-    cells = view.snapshot.cells
     dots = maps.measure(potential, view, cells.potential, style.MEASURE)
     _bar(figure, dots, potential, "potential U (−units of φ)")
     combined = scores(cells.novelty, cells.potential, run.config.exploration)
@@ -104,9 +106,7 @@ def representation_over_time(runs: Sequence[Run]) -> Figure:
             row[0].set_ylabel(f"{run.config.method}\n{row[0].get_ylabel()}")
         for axes in row[len(steps) :]:
             axes.set_axis_off()
-    colours = ScalarMappable(Normalize(0.0, 1.0), style.START_TO_END)
-    bar = _bar(figure, colours, list(rows.ravel()), "")
-    bar.set_ticks([0.0, 1.0], labels=["start", "end"])
+    start_to_end_bar(figure, list(rows.ravel()))
     title = f"φ of the {len(tracks)} newest trajectories of {runs[0].config.task}"
     figure.suptitle(title, x=0.01, ha="left", fontsize=9)
     return figure
@@ -127,7 +127,7 @@ def subgoals(runs: Sequence[Run]) -> Figure:
         subgoals_in_plane(plane, view)
         space.set_title("in φ-space" if alone else run.config.method)
         plane.set_title("nearest visited x, y" if alone else "")
-    _subgoal_legend(figure)
+    subgoal_legend(figure)
     where = runs[0].title if alone else runs[0].config.task
     title = f"{where}: subgoals of the newest episodes at {steps_text(step)}"
     figure.suptitle(title, x=0.01, ha="left", fontsize=9)
@@ -138,7 +138,12 @@ def subgoals_in_space(axes: Axes, view: View) -> None:
     """Selected subgoals, the imagined ones beyond them, and those of the policy."""
     cloud = view.points(view.snapshot.states.embeddings)
     maps.dots(axes, cloud, color=style.FAINT, s=4)
-    groups = [cloud]
+    maps.label_space(axes, view, np.concatenate([cloud, *subgoal_marks(axes, view)]))
+
+
+def subgoal_marks(axes: Axes, view: View) -> list[Floats]:
+    """Mark the subgoals of the newest episodes in φ-space; returns where they lie."""
+    groups = []
     for trajectory in view.snapshot.trajectories:
         active = trajectory.active
         selected = view.points(trajectory.selected[active])
@@ -150,19 +155,24 @@ def subgoals_in_space(axes: Axes, view: View) -> None:
         _marks(axes, imagined, style.IMAGINED, "^")
         _marks(axes, selected, style.SELECTED, "o")
         groups += [selected, imagined, policy]
-    maps.label_space(axes, view, np.concatenate(groups))
+    return groups
 
 
 def subgoals_in_plane(axes: Axes, view: View) -> None:
     """The same subgoals at the x, y of the visited states nearest to them."""
     positions = view.snapshot.states.positions
     maps.dots(axes, positions, color=style.FAINT, s=4)
+    subgoal_marks_in_plane(axes, view)
+    maps.draw_plan(axes, view.plan, positions)
+
+
+def subgoal_marks_in_plane(axes: Axes, view: View) -> None:
+    """Mark them in x, y."""
     for trajectory in view.snapshot.trajectories:
         active = trajectory.active
         _marks(axes, trajectory.subgoal_positions[~active], style.BY_POLICY, "x")
         _marks(axes, trajectory.subgoal_positions[active], style.IMAGINED, "^")
         _marks(axes, trajectory.selected_positions[active], style.SELECTED, "o")
-    maps.draw_plan(axes, view.plan, positions)
 
 
 def view_of(run: Run, step: int) -> View:
@@ -206,7 +216,8 @@ def _marks(axes: Axes, points: Floats, colour: str, marker: str) -> None:
     )
 
 
-def _subgoal_legend(figure: Figure) -> None:
+def subgoal_legend(figure: Figure) -> None:
+    """What the marks of subgoals mean."""
     kinds = (
         ("selected (active exploration)", style.SELECTED, "o"),
         ("imagined, beyond the selected", style.IMAGINED, "^"),
@@ -217,6 +228,13 @@ def _subgoal_legend(figure: Figure) -> None:
         for label, colour, marker in kinds
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
+
+
+def start_to_end_bar(figure: Figure, axes: list[Axes]) -> None:
+    """What the colours along a trajectory mean."""
+    colours = ScalarMappable(Normalize(0.0, 1.0), style.START_TO_END)
+    bar = _bar(figure, colours, axes, "")
+    bar.set_ticks([0.0, 1.0], labels=["start", "end"])
 
 
 def _bar(figure: Figure, shown: ScalarMappable, axes: Axes | list[Axes], label: str) -> Colorbar:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from hess.analysis import curves, exploration, skills, style
+from hess.analysis import curves, exploration, latent, skills, style
 from hess.analysis.groups import by_method, by_task
 from hess.analysis.runs import NothingToDrawError, Run
+from hess.analysis.stages import stages
 
 FORMATS = (".png", ".pdf")
 
@@ -22,12 +23,15 @@ RUN_FIGURES: dict[str, Callable[[Run], Figure]] = {
     "visits": exploration.visits_over_time,
     "representation": lambda run: exploration.representation_over_time([run]),
     "subgoals": lambda run: exploration.subgoals([run]),
+    "stages": stages,
+    "latent": latent.latent_trajectories,
     "skills": skills.skill_traces,
 }
 # All runs together; the number is the window of smoothing.
 CURVE_FIGURES: dict[str, Callable[[Sequence[Run], int], Figure]] = {
     "methods": curves.method_curves,
     "sensitivity": curves.value_curves,
+    "intrinsic-variance": curves.intrinsic_variance,
 }
 # One run per method, all on one task.
 METHOD_FIGURES: dict[str, Callable[[Sequence[Run]], Figure]] = {

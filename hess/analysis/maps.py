@@ -43,7 +43,7 @@ def draw_plan(axes: Axes, plan: FloorPlan | None, positions: Floats) -> None:
     axes.set_aspect("equal")
     if plan is None:
         axes.set(xlabel="x", ylabel="y")
-        _frame(axes, positions)
+        frame(axes, positions)
         return
     left, low, right, high = plan.bounds
     rim = 0.03 * max(right - left, high - low)
@@ -149,10 +149,11 @@ def label_space(axes: Axes, view: View, points: Floats) -> None:
     """Names and limits of a map of φ-space."""
     axes.set_aspect("equal")
     axes.set(xlabel=view.projection.labels[0], ylabel=view.projection.labels[1])
-    _frame(axes, points)
+    frame(axes, points)
 
 
-def _frame(axes: Axes, points: Floats) -> None:
+def frame(axes: Axes, points: Floats) -> None:
+    """Limits around the points."""
     left, low, right, high = extent(points)
     axes.set(xlim=(left, right), ylim=(low, high))
 

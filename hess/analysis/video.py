@@ -12,9 +12,9 @@ from hess import envs
 from hess.analysis.frames import Floats, Picture, SpaceMap, compose
 from hess.analysis.snapshot import Snapshot, newest_snapshot
 from hess.analysis.stage import Point, Stage, open_stage
-from hess.encoding import encode_video
+from hess.encoding import VIDEO_FORMATS, encode_video
 from hess.envs.task import GoalTask
-from hess.errors import HessError
+from hess.files import require_ending
 from hess.training.collector import seed_stream
 from hess.training.folder import RunFolder
 from hess.training.task import State, Task
@@ -33,9 +33,8 @@ _DOTS = 150  # of the trail that are kept
 
 
 def record_video(agent: LoadedAgent, folder: RunFolder, out: Path, seed: int = 0) -> None:
-    """Film the first episodes of `agent.evaluate(seed=seed)` as an mp4."""
-    if out.suffix.lower() != ".mp4":
-        raise HessError(f"cannot write {str(out)!r}: the name must end in .mp4")
+    """Film the first episodes of `agent.evaluate(seed=seed)` as an mp4 or gif."""
+    require_ending(out, VIDEO_FORMATS)
     task = Task(agent.config.task)
     if not isinstance(task.env.unwrapped, GoalTask):
         task.close()

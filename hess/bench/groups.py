@@ -54,6 +54,7 @@ PARTS = (
     Part("representation", "φ minibatches", 1, _module("representation")),
     Part("acting", "actions", 1, _module("acting")),
     Part("training", "training on AntMaze", 2, _module("training")),
+    Part("methods", "methods against HESS", 1, _module("methods")),
     Part("memory", "memory", 2, _module("memory"), _no_proc),
 )
 

@@ -26,6 +26,7 @@ def update(size: Size) -> Measurement:
     import jax
     import jax.numpy as jnp
 
+    from hess.agents.inputs import no_scaling
     from hess.agents.sac import SAC
     from hess.agents.transitions import low_batch
     from hess.bench.synthetic import ANT_MAZE, finished, noise_replay
@@ -45,7 +46,12 @@ def update(size: Size) -> Measurement:
             index_key, subgoal_key = jax.random.split(key)
             index = uniform_index(cumulative, index_key, BATCH)
             return low_batch(
-                replay.episodes, index, config.low, config.subgoal_interval, subgoal_key
+                replay.episodes,
+                index,
+                config.low,
+                config.subgoal_interval,
+                scaling=no_scaling(ANT_MAZE.observation_dim),
+                key=subgoal_key,
             )
 
         return learner.learn(state, sample, key, updates)

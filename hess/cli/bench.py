@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from hess.bench.report import Report
 
-Group = Literal["envs", "sac", "baseline", "representation", "acting", "training", "memory"]
+Group = Literal[
+    "envs", "sac", "baseline", "representation", "acting", "training", "methods", "memory"
+]
 
 
 @dataclass(frozen=True)

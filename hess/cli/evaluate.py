@@ -21,7 +21,7 @@ class Evaluate:
     task: str | None = None
     """The run's task, if it is a module:Env-v0: naming it says that you trust the module."""
     video: Path | None = None
-    """Also film the first episodes, with the subgoals pursued, as an mp4."""
+    """Also film the first episodes, with the subgoals pursued, as .mp4 or .gif."""
 
     def run(self) -> int:
         """Play and print the success rate."""

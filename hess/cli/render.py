@@ -19,7 +19,7 @@ class Render:
     out: Path | None = None
     """Where the picture goes: a .png or .jpg file."""
     video: Path | None = None
-    """Where the video goes: an .mp4 file."""
+    """Where the video goes: an .mp4 or .gif file."""
     steps: int | None = None
     """Length of the video in steps; one whole episode by default."""
     seed: int = 0

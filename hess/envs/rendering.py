@@ -10,13 +10,12 @@ import imageio.v3 as iio
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.encoding import encode_video
+from hess.encoding import VIDEO_FORMATS, encode_video
 from hess.envs import registry
 from hess.errors import HessError
-from hess.files import write_atomic
+from hess.files import require_ending, write_atomic
 
 PICTURE_FORMATS = (".png", ".jpg", ".jpeg")
-VIDEO_FORMATS = (".mp4",)
 ENLARGE = 2  # a picture file against a frame of a video
 FRAMES_PER_SECOND = 30  # for an environment that does not say
 
@@ -25,14 +24,14 @@ Picture = NDArray[np.uint8]
 
 def render_picture(task: str, out: Path, seed: int = 0) -> None:
     """Save the task's first moment as a picture."""
-    _check_format(out, PICTURE_FORMATS)
+    require_ending(out, PICTURE_FORMATS)
     picture = first_picture(task, seed)
     write_atomic(out, iio.imwrite("<bytes>", picture, extension=out.suffix.lower()))
 
 
 def render_video(task: str, out: Path, seed: int = 0, steps: int | None = None) -> None:
     """Save an episode of random actions as a video; `steps` stops it early."""
-    _check_format(out, VIDEO_FORMATS)
+    require_ending(out, VIDEO_FORMATS)
     if steps is not None and steps < 1:
         raise HessError(f"a video needs at least 1 step, not {steps}")
     env = _make(task)
@@ -75,8 +74,3 @@ def _frame(env: Any, task: str) -> Picture:
     if not isinstance(frame, np.ndarray) or frame.ndim != 3:
         raise HessError(f"the task {task!r} does not draw: render() gave {type(frame).__name__}")
     return frame
-
-
-def _check_format(out: Path, formats: tuple[str, ...]) -> None:
-    if out.suffix.lower() not in formats:
-        raise HessError(f"cannot write {str(out)!r}: the name must end in {' or '.join(formats)}")

@@ -30,10 +30,15 @@ def refuse_giants(config: Config, observed: int, size: int) -> None:
     `observed` is how many numbers the task lets an agent see.
     """
     dim = config.representation.dim
+    units = config.fun.worker_units
     networks = (
         config.low.hidden,
         config.high.hidden,
         (*config.representation.hidden, dim),
+        (*config.fun.perception, dim, 4 * dim),
+        (*config.fun.perception, 4 * units),
+        (units, 4 * units),
+        (units, config.fun.goal_embedding),
         (*config.dads.hidden, config.dads.experts * (observed + 1)),
     )
     for layers in networks:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from hess.analysis import curves, exploration
+from hess.analysis import curves, exploration, latent
 from hess.analysis.exploration import steps_text
 from hess.analysis.figures import one_per_method
 from hess.analysis.groups import by_task
@@ -146,6 +146,7 @@ def _run_cards(run: Run) -> str:
                 "The representation over time", lambda: exploration.representation_over_time([run])
             ),
             _figure_card("Subgoals at the end", lambda: exploration.subgoals([run])),
+            _figure_card("Latent trajectories", lambda: latent.latent_trajectories(run)),
             _card(
                 "Config", f"<details><summary>all fields</summary><table>{fields}</table></details>"
             ),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from hess.agents.cells import CellTable, Floats, cell_centres, cell_keys
+from hess.agents.cells import CellTable, Floats, cell_centres, cell_keys, neighbourhood
 from hess.errors import HessError
 
 _points = st.integers(1, 6).flatmap(
@@ -86,3 +86,12 @@ def test_rebinning_moves_each_sum_to_where_its_cell_lay() -> None:
     asked = cell_keys(np.array([[1.0], [3.0], [-1.0], [5.0]]), 2.0)
     assert wider.get(asked).tolist() == [3, 4, 8, 0]
     assert table.get(cell_keys(np.array([[0.5]]), 1.0)).tolist() == [1]
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_the_neighbourhood_of_a_cell_is_all_cells_that_touch_it(dim: int) -> None:
+    middle = np.full((1, dim), 0.5)
+    steps = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * dim), -1).reshape(-1, dim)
+    around = neighbourhood(cell_keys(middle, 1.0), dim)
+    assert set(around[0]) == set(cell_keys(middle + steps, 1.0))
+    assert around.shape == (1, 3**dim)

@@ -33,14 +33,15 @@ def pool(*rows: tuple[float, float, float, float]) -> CandidatePool:
 def selected(
     among: CandidatePool, current: Floats = ORIGIN, radius: float = 10.0, **fields: Any
 ) -> list[float]:
-    config = ExplorationConfig(**({"reach": 1.0} | fields))
+    settings: dict[str, Any] = {"reach": 1.0, "balance": "weighted"}
+    config = ExplorationConfig(**(settings | fields))
     selection = select_subgoal(among, current, radius, 1.0, config)
     assert selection is not None
     return selection.selected.tolist()
 
 
 def test_scores_are_novelty_minus_weighted_potential() -> None:
-    config = ExplorationConfig(potential_weight=0.5)
+    config = ExplorationConfig(potential_weight=0.5, balance="weighted")
     assert scores(np.array([1.0, 2.0]), np.array([-4.0, 0.0]), config).tolist() == [3.0, 2.0]
 
 

@@ -66,6 +66,16 @@ def test_attempts_end_with_their_segment_or_their_episode() -> None:
     assert exploring.measures.potential(at((0.5, 0.5), (0.0, 0.0))).tolist() == [0, 0]
 
 
+def test_without_active_selection_every_begun_segment_is_an_attempt() -> None:
+    exploring = explorer(exploration__attempts="all")
+    made = episode(length=8)
+    made.active[0] = True
+    made.subgoals[:2] = made.selected[:2] = [[5.5, 2.5], [9.5, 0.5]]
+    exploring.record(made)
+    assert exploring.measures.potential(at((5.5, 2.5), (9.5, 0.5))).tolist() == [-2, -1]
+    assert exploring.measures.potential_weights.values.tolist() == [1, 1]
+
+
 def test_an_episode_ages_earlier_attempts_and_not_its_own() -> None:
     exploring = explorer(exploration__age_discount=0.5)
     for distance in (4.0, 1.0):
@@ -147,7 +157,7 @@ def test_candidates_carry_their_measures(replay: Replay) -> None:
 
 
 def test_novelty_is_refreshed_from_the_stored_rollouts(replay: Replay) -> None:
-    exploring = explorer(exploration__count_discount=0.5)
+    exploring = explorer(exploration__novelty="cumulative", exploration__count_discount=0.5)
     exploring.fit_to_representation(PHI, replay, first=True)
     exploring.refresh_novelty(PHI, HIGH, replay)
     # The long rollout sees n = 2, 2, 1, 1, 0 at its boundaries 0, 5, ... 20; the short one,

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hess.agents.measures import Boundaries, Floats, GridMeasures, discounted_sums, importance_sums
+from hess.agents.measures import (
+    Boundaries,
+    Floats,
+    GridMeasures,
+    discounted_sums,
+    importance_sums,
+    reachable_counts,
+)
 from hess.config import ExplorationConfig
 
 # Cells of edge 1; A, B and C are the middles of three of them.
@@ -17,7 +24,8 @@ ALL = np.array([A, B, C, ELSEWHERE])
 
 def measures(**fields: Any) -> GridMeasures:
     """n(A) = 4, n(B) = 2, n(C) = 1."""
-    made = GridMeasures(ExplorationConfig(cell_size=1.0, count_discount=0.5, **fields))
+    settings: dict[str, Any] = {"cell_size": 1.0, "count_discount": 0.5, "novelty": "cumulative"}
+    made = GridMeasures(ExplorationConfig(**(settings | fields)))
     made.visit(np.array([A] * 4 + [B] * 2 + [C]))
     return made
 
@@ -61,6 +69,35 @@ def test_cumulative_counts_follow_each_rollout_at_the_multiples_of_c() -> None:
     assert grid.novelty(ALL).tolist() == [0.525, 0.25, 0.1, 0.0]
 
 
+def test_reachable_novelty_is_the_best_end_of_any_chain_of_segments() -> None:
+    grid = measures(novelty="reachable", segment_cost=0.1)
+    # No rollout went from A to C, but one from A to B and another from B to C.
+    grid.refresh(rollouts([A, B], [B, C], ages=[0, 50]), transitions=10)
+    # With the cells that touch them, A has 4 + 2 visits, B 4 + 2 + 1, C 2 + 1.
+    expected = [np.log(4) + 0.2, np.log(4) + 0.1, np.log(4), 0.0]
+    np.testing.assert_allclose(grid.novelty(ALL), expected)
+
+
+def test_segments_lead_one_way_and_their_cost_counts() -> None:
+    log_counts, segments = np.array([3.0, 2.0, 0.0]), np.array([[0, 1], [0, 2], [2, 1]])
+    assert reachable_counts(log_counts, segments, 0.5).tolist() == [0.5, 2.0, 0.0]
+    assert reachable_counts(log_counts, segments, 4.0).tolist() == [3.0, 2.0, 0.0]
+
+
+def test_a_segment_after_the_end_of_an_episode_leads_nowhere() -> None:
+    grid = measures(novelty="reachable", segment_cost=0.1)
+    grid.refresh(rollouts([A, B, C], ages=[0], valid=[[True, True, False]]), transitions=1)
+    np.testing.assert_allclose(grid.novelty(np.array([B])), [np.log(8)])
+
+
+def test_a_cell_beside_a_busy_one_is_not_new_however_few_its_own_visits() -> None:
+    grid = measures(novelty="reachable")
+    sliver, frontier = (0.5, 1.5), ELSEWHERE
+    grid.visit(np.array([sliver, frontier]))
+    novelty = grid.novelty(np.array([sliver, frontier]))
+    np.testing.assert_allclose(novelty, [np.log(1 + 1 + 4 + 2), np.log(1 + 1)])
+
+
 def test_n_is_a_mean_over_rollouts_and_not_a_sum() -> None:
     grid = measures()
     once = rollouts([A, B, C], ages=[0])
@@ -97,6 +134,15 @@ def test_immediate_novelty_is_the_count_alone() -> None:
     grid = measures(novelty="immediate")
     grid.refresh(rollouts([A, B, C], ages=[0]), transitions=2)
     assert grid.novelty(ALL).tolist() == [2.0, 1.0, 0.5, 0.0]
+
+
+@pytest.mark.parametrize("kind", ["cumulative", "reachable"])
+def test_expected_visits_are_novelty_in_visits(kind: str) -> None:
+    grid = measures(novelty=kind, segment_cost=0.1)
+    grid.refresh(rollouts([A, B, C], ages=[0]), transitions=10)
+    novelty = grid.novelty(ALL)
+    expected = 10 * novelty if kind == "cumulative" else np.exp(novelty) - 1
+    np.testing.assert_allclose(grid.expected_visits(ALL), expected)
 
 
 def test_importance_weights_are_products_of_ratios_up_to_each_state() -> None:

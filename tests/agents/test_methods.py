@@ -67,7 +67,21 @@ def test_ablations_switch_off_what_they_are_named_after() -> None:
     assert config["hess-immediate-counts"].exploration.novelty == "immediate"
     assert config["hess-importance-novelty"].exploration.novelty == "importance"
     assert config["hess-no-imagined"].exploration.extension == 0
+    reactive = config["hess-reactive"]
+    assert reactive.intrinsic.kind == "reactive"
+    assert (reactive.intrinsic.novelty_weight, reactive.intrinsic.potential_weight) == (1000, 10)
+    assert reactive.representation == config["hess"].representation
     lesson = config["lesson"]
     assert lesson.exploration.probability == 0
     assert lesson.representation.stability_weight == 0
     assert lesson.representation.priority == "uniform"
+
+
+def test_baselines_with_a_bonus_are_lesson_and_the_bonus() -> None:
+    lesson = METHODS["lesson"].apply(Config())
+    for name, kind in (("h-icm", "prediction"), ("h-sr", "successor")):
+        config = METHODS[name].apply(Config())
+        assert config.intrinsic.kind == kind
+        assert config.representation == lesson.representation
+        assert config.exploration == lesson.exploration
+        assert config.low == lesson.low

@@ -11,6 +11,7 @@ from hess.agents.recall import (
     recall_all_embeddings,
     recall_boundaries,
     recall_latest,
+    recall_rollouts,
     recall_states,
 )
 from hess.replay import Replay
@@ -54,6 +55,15 @@ def test_boundaries_are_the_multiples_of_c_that_exist(replay: Replay) -> None:
         [True, True, False, False, False],
     ]
     assert boundaries.ages.tolist() == [2, 1, 0]
+
+
+def test_rollouts_are_recalled_several_times_per_segment(replay: Replay) -> None:
+    rollouts = recall_rollouts(PHI, replay, INTERVAL, parts=2)  # of 5 steps: every second one
+    expected = np.asarray(replay.episodes.observations)[:3, ::2, :2]
+    np.testing.assert_allclose(rollouts.embeddings, expected, atol=1e-6)
+    lengths = np.asarray(LENGTHS)[:3]
+    assert rollouts.valid.sum(1).tolist() == (lengths // 2 + 1).tolist()
+    assert rollouts.share == 0.4
 
 
 def test_ratios_are_one_for_the_policy_that_acted(replay: Replay) -> None:

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from hess.agents.inputs import no_scaling
 from hess.agents.sac import Batch
 from hess.agents.transitions import flat_batch, high_batch, low_batch, low_reward
 from hess.config import HighConfig, LowConfig
@@ -73,9 +74,16 @@ class Rows:
 
 
 def low(*pairs: tuple[int, int], **fields: Any) -> Batch:
-    settings: dict[str, Any] = {"hindsight": 0.0, "reward": "distance"}
+    settings: dict[str, Any] = {
+        "hindsight": 0.0,
+        "reward": "distance",
+        "subgoal_input": "absolute",
+    }
     config = LowConfig(**(settings | fields))
-    batch = jax.jit(lambda index, key: low_batch(EPISODES, index, config, C, key))
+    scaling = no_scaling(EPISODES.observations.shape[-1])
+    batch = jax.jit(
+        lambda index, key: low_batch(EPISODES, index, config, C, scaling=scaling, key=key)
+    )
     made: Batch = jax.tree.map(np.asarray, batch(index(pairs), jax.random.key(0)))
     return made
 

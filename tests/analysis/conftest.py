@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hess.analysis.runs import Run
-from tests.analysis.fakes import fake_run
+from tests.analysis.fakes import fake_run, snapshot, without_measures, write_arrays
 
 
 @pytest.fixture(scope="session")
@@ -25,3 +26,12 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def run(root: Path) -> Run:
     return Run(root / "PointMaze" / "hess" / "seed-0")
+
+
+@pytest.fixture(scope="session")
+def wide_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run with a latent space of five dimensions and nothing measured in it."""
+    folder = fake_run(tmp_path_factory.mktemp("wide"), method="fun", snapshots=0)
+    arrays = snapshot(np.random.default_rng(0), 1.0)
+    write_arrays(folder, 30_000, without_measures(arrays, 5))
+    return Run(folder.path)

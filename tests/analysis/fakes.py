@@ -195,7 +195,26 @@ def write_evaluations(folder: RunFolder, rng: np.random.Generator, steps: int) -
 
 
 def write_snapshot(folder: RunFolder, rng: np.random.Generator, step: int, progress: float) -> None:
-    write_atomic(folder.snapshots / f"{step:09d}.safetensors", pack_sealed(snapshot(rng, progress)))
+    write_arrays(folder, step, snapshot(rng, progress))
+
+
+def write_arrays(folder: RunFolder, step: int, arrays: dict[str, Any]) -> None:
+    write_atomic(folder.snapshots / f"{step:09d}.safetensors", pack_sealed(arrays))
+
+
+def without_measures(arrays: dict[str, Any], dim: int) -> dict[str, Any]:
+    """The same moment of a method with a latent space of `dim` dimensions and no grid over it."""
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(dim, dim)))[0][:2]
+    last = "representation.weights[1]"
+    wide = {
+        name: (array.astype(np.float32) @ turn).astype(array.dtype)
+        for name, array in arrays.items()
+        if name.endswith(("embeddings", ".subgoals", ".selected")) or name == last
+    }
+    empty = {name: array[:0] for name, array in arrays.items() if name.startswith("cells.c")}
+    empty |= {name: arrays[name][:0] for name in ("cells.novelty", "cells.potential")}
+    empty["cells.centres"] = np.zeros((0, dim), np.float32)
+    return arrays | wide | empty | {"representation.biases[1]": np.zeros(dim, np.float32)}
 
 
 def write_skill_traces(

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 import pytest
-from matplotlib.collections import PatchCollection
+from matplotlib.collections import LineCollection, PatchCollection
+from matplotlib.colors import to_rgba_array
 from matplotlib.figure import Figure
 from matplotlib.quiver import Quiver
 from PIL import Image
 
-from hess.analysis import curves, exploration, figures, maps, style
+from hess.analysis import curves, exploration, figures, latent, maps, style
 from hess.analysis.projection import Projection
 from hess.analysis.runs import NothingToDrawError, Run, find_runs
 from hess.cli import main
@@ -25,8 +27,8 @@ def labels(figure: Figure) -> list[str]:
 
 
 @pytest.mark.parametrize("name", figures.RUN_FIGURES)
-def test_every_figure_of_a_run(run: Run, name: str) -> None:
-    figure = figures.RUN_FIGURES[name](run)
+def test_every_figure_of_a_run(run: Run, wide_run: Run, name: str) -> None:
+    figure = figures.RUN_FIGURES[name](wide_run if name == "latent" else run)
     content = io.BytesIO()
     figure.savefig(content, dpi=40)
     picture = np.asarray(Image.open(content).convert("RGB"))
@@ -68,6 +70,38 @@ def test_curves_show_methods_with_their_seeds(root: Path) -> None:
     assert "environment steps" in axes.get_xlabel()
 
 
+def with_bonus(root: Path, method: str, seed: int, half_life: float) -> None:
+    """A run whose intrinsic reward tells states apart less and less."""
+    folder = fake_run(root, method=method, seed=seed, snapshots=0)
+    lines = [json.loads(line) for line in folder.metrics_file.read_text().splitlines()]
+    for line in lines[3:]:  # none before φ is learned
+        line["intrinsic/variance"] = (1 + 0.1 * seed) * 0.5 ** (line["step"] / half_life)
+    lines[5]["intrinsic/variance"] = 0.0
+    folder.metrics_file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def test_the_variance_of_intrinsic_rewards_is_a_curve_per_method(tmp_path: Path) -> None:
+    for seed in (0, 1):
+        with_bonus(tmp_path, "h-sr", seed, half_life=2_000.0)
+    with_bonus(tmp_path, "h-icm", 0, half_life=20_000.0)
+    fake_run(tmp_path, method="lesson", snapshots=0)
+    (axes,) = curves.intrinsic_variance(find_runs([tmp_path])).axes
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["h-icm (1 seed)", "h-sr (2 seeds)"]
+    assert axes.get_yscale() == "log"
+    assert axes.get_ylabel() == "variance of the intrinsic reward"
+    icm, sr = (np.asarray(line.get_ydata()) for line in axes.lines)
+    assert (sr > 0).all()
+    assert sr[-1] / sr[0] == pytest.approx(0.5 ** ((60 - 4) * 500 / 2_000), rel=0.1)
+    assert icm[-1] / icm[0] > 0.3
+
+
+def test_without_intrinsic_rewards_there_is_no_such_figure(root: Path) -> None:
+    with pytest.raises(NothingToDrawError, match="no run has an intrinsic reward"):
+        curves.intrinsic_variance(find_runs([root]))
+
+
 def test_arrows_show_how_phi_moved(run: Run) -> None:
     first, _, last = run.snapshots
     before, view = run.snapshot(first), exploration.view_of(run, last)
@@ -77,6 +111,34 @@ def test_arrows_show_how_phi_moved(run: Run) -> None:
     observations = view.snapshot.states.observations[:200]
     moved = view.snapshot.embed(observations) - before.embed(observations)
     np.testing.assert_allclose(np.stack([arrows.U, arrows.V], -1), moved, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["visits", "representation", "subgoals"])
+def test_maps_of_a_run_without_measures(wide_run: Run, name: str) -> None:
+    assert figures.RUN_FIGURES[name](wide_run).axes
+
+
+def test_without_measures_there_is_no_figure_of_them(wide_run: Run) -> None:
+    with pytest.raises(NothingToDrawError, match="measures neither novelty nor potential"):
+        exploration.measures(wide_run)
+
+
+def test_latent_trajectories_run_from_start_to_end(wide_run: Run) -> None:
+    figure = latent.latent_trajectories(wide_run)
+    plane, space, bar = figure.axes
+    assert [text.get_text() for text in bar.get_yticklabels()] == ["start", "end"]
+    for axes in (plane, space):
+        paths = [each for each in axes.collections if isinstance(each, LineCollection)]
+        assert len(paths) == 5
+        for path in paths:
+            colours = to_rgba_array(path.get_colors())
+            np.testing.assert_allclose(colours[-1, :3], style.start_to_end(np.ones(1))[0, :3])
+    assert "latent in 5 dimensions" in figure.get_suptitle()
+
+
+def test_two_dimensions_need_no_tsne(run: Run) -> None:
+    with pytest.raises(NothingToDrawError, match="has 2 dimensions; `representation` shows it"):
+        latent.latent_trajectories(run)
 
 
 def test_a_run_without_snapshots_says_so(root: Path) -> None:

@@ -73,7 +73,7 @@ def test_an_agent_without_subgoals_is_filmed_without_them(
 
 def test_other_formats_are_refused(run: Run, tmp_path: Path) -> None:
     agent = cast("LoadedAgent", Wanderer(make_config("PointMaze")))
-    with pytest.raises(HessError, match=r"must end in \.mp4"):
+    with pytest.raises(HessError, match=r"must end in \.mp4 or \.gif"):
         record_video(agent, run.folder, tmp_path / "film.avi")
 
 

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from hess import runtime
-from hess.bench import memory, training
+from hess.bench import memory, methods, training
 from hess.bench.groups import _no_baseline
 from hess.bench.paces import PACES
 from hess.bench.processes import Worker, rows_of, worker
@@ -109,6 +109,13 @@ def test_training_is_measured_whole_and_in_halves() -> None:
     check(rows, "training")
     assert "environment alone" in rows[0].note
     assert rows[1].reference == 70.0
+
+
+def test_every_hierarchical_baseline_is_compared_with_hess() -> None:
+    rows = methods.rows(TINY, task="PointMaze")
+    check(rows, "methods")
+    assert [row.name.removeprefix("a step of ") for row in rows] == list(methods.VARIANTS)
+    assert all(row.goal is not None and row.goal.value == 1.3 for row in rows)
 
 
 def test_memory_is_watched() -> None:

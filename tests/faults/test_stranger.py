@@ -317,6 +317,8 @@ def test_a_file_larger_than_any_run_could_write_is_not_read(folder: Path) -> Non
         {"low": {"hidden": [300_000]}},
         {"low": {"hidden": [1] * 1000}},
         {"representation": {"dim": 10**9}},
+        {"fun": {"perception": [10**9, 10**9]}},
+        {"fun": {"worker_units": 300_000}},
     ],
 )
 def test_networks_larger_than_their_file_are_not_built(folder: Path, fields: Any) -> None:

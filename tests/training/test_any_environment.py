@@ -11,13 +11,13 @@ import hess
 from hess.agents.methods import METHODS
 from hess.training.folder import RunFolder
 from hess.training.records import read_evaluations, read_metrics
+from tests.training.kinds import AGENTS
 from tests.training.stub import TINY
 from tests.training.toy_tasks import FIELD, HORIZON, SLOPE
 
 # Every method on the harder one: no goals, and episodes that end early. On the other one every
 # kind of agent, since a training takes seconds; their variants are configs.
-_KINDS = {row.target: name for name, row in reversed(METHODS.items())}
-CASES = [(name, SLOPE) for name in METHODS] + [(name, FIELD) for name in _KINDS.values()]
+CASES = [(name, SLOPE) for name in METHODS] + [(name, FIELD) for name in AGENTS]
 
 
 @pytest.mark.parametrize(("method", "task"), CASES)
@@ -34,4 +34,5 @@ def test_it_trains(method: str, task: str, tmp_path: Path) -> None:
     assert any("low/critic_loss" in line for line in lines), "it never came to learning"
     assert all(np.isfinite(value) for line in lines for value in line.values())
     lengths = np.diff([0, *(line["step"] for line in lines)])
-    assert (lengths == HORIZON).all() == (task == FIELD)
+    together = METHODS[method].overrides.get("num_envs", 1)
+    assert (lengths == together * HORIZON).all() == (task == FIELD)

@@ -1,0 +1,1 @@
+"""FeUdal Networks (Vezhnevets et al. 2017), the baseline `fun`."""

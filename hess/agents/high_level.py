@@ -1,0 +1,114 @@
+"""The high level's learner: SAC over segments, with an intrinsic reward if the method has one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, PRNGKeyArray
+
+from hess.agents.bonuses import Bonus, Segments, SubgoalSpace, make_bonus, see_segments
+from hess.agents.explorer import Explorer
+from hess.agents.networks import MLP
+from hess.agents.sac import SAC, Batch, Metrics, SACState
+from hess.agents.transitions import high_batch
+from hess.config import Config
+from hess.replay import EpisodeShape, Index, Replay, segment_counts, uniform_index
+
+_SEEN = 8  # batches over which the intrinsic reward's mean and variance are taken
+
+
+class HighState(NamedTuple):
+    """Everything that changes when the high level learns."""
+
+    policy: SACState
+    bonus: Any  # None without an intrinsic reward
+
+
+class HighLevel:
+    """Learns to set subgoals from the task's reward, plus the bonus of a baseline."""
+
+    def __init__(self, config: Config, shape: EpisodeShape):
+        self.config = config
+        self.sac = SAC(
+            config.high, shape.observation_dim + shape.goal_dim, config.representation.dim
+        )
+        self.bonus: Bonus | None = make_bonus(config, shape)
+
+    def init(self, key: PRNGKeyArray) -> HighState:
+        """A fresh policy and a bonus that knows nothing."""
+        bonus = None if self.bonus is None else self.bonus.init(jax.random.fold_in(key, 1))
+        return HighState(self.sac.init(key), bonus)
+
+    def refresh(
+        self, state: HighState, explorer: Explorer, network: MLP, replay: Replay
+    ) -> HighState:
+        """What the bonus takes from the host, once per round."""
+        if self.bonus is None:
+            return state
+        return state._replace(bonus=self.bonus.refresh(state.bonus, explorer, network, replay))
+
+    def learn(
+        self,
+        state: HighState,
+        replay: Replay,
+        space: SubgoalSpace,
+        key: PRNGKeyArray,
+        updates: Array,
+    ) -> tuple[HighState, Metrics]:
+        """First the bonus, then the policy from rewards with the bonus as it is then."""
+        draw = self._draws(replay, space.radius)
+        if self.bonus is None:
+            policy, metrics = self.sac.learn(state.policy, lambda k: draw(k)[0], key, updates)
+            return HighState(policy, None), _named("high", metrics)
+        bonus = self.bonus
+
+        def see(key: PRNGKeyArray) -> tuple[Batch, Segments]:
+            batch, index = draw(key)
+            return batch, see_segments(batch, index, space)
+
+        def sample(key: PRNGKeyArray) -> Batch:
+            batch, segments = see(key)
+            return batch._replace(rewards=batch.rewards + bonus.rewards(bonus_state, segments))
+
+        policy_key, bonus_key = jax.random.split(key)
+        bonus_state, spread = _learn_bonus(bonus, state.bonus, see, bonus_key, updates)
+        policy, metrics = self.sac.learn(state.policy, sample, policy_key, updates)
+        return HighState(policy, bonus_state), _named("high", metrics) | spread
+
+    def _draws(
+        self, replay: Replay, radius: Array | float
+    ) -> Callable[[PRNGKeyArray], tuple[Batch, Index]]:
+        """Batches of segments drawn uniformly, and where they are."""
+        config, interval = self.config.high, self.config.subgoal_interval
+        cumulative = jnp.cumsum(segment_counts(replay.episodes.length, interval))
+
+        def draw(key: PRNGKeyArray) -> tuple[Batch, Index]:
+            index = uniform_index(cumulative, key, config.batch_size)
+            return high_batch(replay.episodes, index, config, interval, radius), index
+
+        return draw
+
+
+def _learn_bonus(
+    bonus: Bonus,
+    state: Any,
+    see: Callable[[PRNGKeyArray], tuple[Batch, Segments]],
+    key: PRNGKeyArray,
+    updates: Array,
+) -> tuple[Any, Metrics]:
+    """As many updates as the policy will make, then how the reward differs between segments."""
+
+    def body(index: Array, state: Any) -> Any:
+        return bonus.update(state, see(jax.random.fold_in(key, index))[1])
+
+    state = jax.lax.fori_loop(0, updates, body, state)
+    keys = jax.random.split(jax.random.fold_in(key, updates), _SEEN)
+    rewards = jax.lax.map(lambda key: bonus.rewards(state, see(key)[1]), keys)
+    return state, _named("intrinsic", {"mean": rewards.mean(), "variance": rewards.var()})
+
+
+def _named(group: str, metrics: Metrics) -> Metrics:
+    return {f"{group}/{name}": value for name, value in metrics.items()}

@@ -1,0 +1,107 @@
+"""What the two levels see, for learning in JAX and for acting on the host."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+from numpy.typing import NDArray
+
+from hess.agents.agent import Arrays
+from hess.agents.networks import MLP, HostActor
+from hess.config import LowConfig
+
+_LEAST_DEVIATION = 0.05  # an entry that hardly varies is not blown up
+_RELATIVE_RADIUS = 5.0  # r_g as the low level sees it: where to go outweighs any one joint
+
+
+class Scaling(NamedTuple):
+    """Observations become (observation - centre) · factor, ways to subgoals way · way_factor."""
+
+    centre: Any  # [obs]
+    factor: Any  # [obs]
+    way_factor: Any = np.float32(1.0)
+
+
+class Moments:
+    """Mean and variance of every entry of all observations so far."""
+
+    def __init__(self, dim: int):
+        self.count = 0.0
+        self.mean = np.zeros(dim)
+        self.squares = np.zeros(dim)  # summed squared deviations from the mean
+
+    def add(self, observations: NDArray[Any]) -> None:
+        """Take in more observations. [n, obs]."""
+        count, values = len(observations), observations.astype(np.float64)
+        mean = values.mean(0)
+        shift, total = mean - self.mean, self.count + count
+        self.squares += ((values - mean) ** 2).sum(0) + shift**2 * self.count * count / total
+        self.mean = self.mean + shift * count / total
+        self.count = total
+
+    def state(self) -> Arrays:
+        """All that changes, as arrays."""
+        return {
+            "count": np.asarray(self.count),
+            "mean": self.mean.copy(),
+            "squares": self.squares.copy(),
+        }
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take over what `state` gave."""
+        self.count = float(arrays["count"])
+        self.mean, self.squares = arrays["mean"].copy(), arrays["squares"].copy()
+
+    def scaling(self, radius: float) -> Scaling:
+        """To mean 0 and deviation 1; subgoals are as far away as r_g allows, whatever φ's units."""
+        deviation = np.sqrt(self.squares / max(self.count, 1.0))
+        factor = 1.0 / np.maximum(deviation, _LEAST_DEVIATION)
+        way_factor = np.float32(_RELATIVE_RADIUS / radius)
+        return Scaling(self.mean.astype(np.float32), factor.astype(np.float32), way_factor)
+
+
+def no_scaling(dim: int) -> Scaling:
+    """Observations as they are."""
+    return Scaling(np.zeros(dim, np.float32), np.ones(dim, np.float32))
+
+
+def low_input_dim(config: LowConfig, observation_dim: int, dim: int) -> int:
+    """Width of what the low level's networks take."""
+    return observation_dim + (dim if config.subgoal_input == "relative" else 2 * dim)
+
+
+def low_input(
+    config: LowConfig, scaling: Scaling, observations: Array, embeddings: Array, subgoals: Array
+) -> Array:
+    """s ‖ φ(s) ‖ g, or s ‖ g - φ(s), scaled. -> [B, low_input_dim]."""
+    scaled = (observations - scaling.centre) * scaling.factor
+    if config.subgoal_input == "relative":
+        way = (subgoals - embeddings) * scaling.way_factor
+        return jnp.concatenate([scaled, way], -1)
+    return jnp.concatenate([scaled, embeddings, subgoals], -1)
+
+
+def high_input(observations: Array, goals: Array) -> Array:
+    """s ‖ goal. -> [B, obs + goal]."""
+    return jnp.concatenate([observations, goals], -1)
+
+
+def host_low_actor(config: LowConfig, scaling: Scaling, actor: MLP) -> HostActor:
+    """The low level for plain s ‖ φ(s) ‖ g: the first layer takes over what `low_input` does."""
+    observation_dim = len(scaling.centre)
+    weight = np.asarray(actor.weights[0])
+    of_observation, of_subgoal = weight[:observation_dim], weight[observation_dim:]
+    of_observation = scaling.factor[:, None] * of_observation
+    bias = np.asarray(actor.biases[0]) - scaling.centre @ of_observation
+    if config.subgoal_input == "relative":
+        of_way = scaling.way_factor * of_subgoal
+        of_subgoal = np.concatenate([-of_way, of_way])
+    first = np.concatenate([of_observation, of_subgoal])
+    folded = eqx.tree_at(
+        lambda network: (network.weights[0], network.biases[0]), actor, (first, bias)
+    )
+    return HostActor(folded)

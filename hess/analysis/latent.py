@@ -1,0 +1,63 @@
+"""Trajectories in a latent space of many dimensions, by t-SNE (the paper's Appendix D, FuN)."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from hess.analysis import maps, style
+from hess.analysis.exploration import start_to_end_bar, steps_text
+from hess.analysis.maps import Floats
+from hess.analysis.runs import NothingToDrawError, Run
+from hess.analysis.snapshot import Trajectory
+from hess.analysis.tsne import embed_in_plane
+
+_POINTS = 600  # of all trajectories together; exact t-SNE takes seconds for these
+_EPISODES = 5  # more of them hide each other
+
+
+@style.styled
+def latent_trajectories(run: Run) -> Figure:
+    """The newest trajectories in the plane and, by t-SNE, in the latent space; start to end."""
+    if not run.snapshots:
+        raise NothingToDrawError(f"{run.title} has no snapshots yet")
+    step = max(run.snapshots)
+    newest = [each for each in run.snapshot(step).trajectories if len(each.positions) > 1]
+    dim = newest[0].embeddings.shape[1] if newest else 0
+    if dim <= 2:
+        raise NothingToDrawError(
+            f"the latent space of {run.title} has {dim} dimensions; `representation` shows it as "
+            "it is"
+        )
+    paths = _thinned(newest[-_EPISODES:])
+    figure = style.new_figure(7.2, 3.6)
+    plane, space = figure.subplots(1, 2)
+    for positions, _ in paths:
+        maps.start_to_end_path(plane, positions)
+    maps.draw_plan(plane, run.plan, np.concatenate([positions for positions, _ in paths]))
+    plane.set_title("in the plane")
+    _draw_space(space, [embeddings for _, embeddings in paths])
+    space.set_title("latent, t-SNE")
+    start_to_end_bar(figure, [plane, space])
+    title = (
+        f"{run.title}: the newest trajectories at {steps_text(step)}, latent in {dim} dimensions"
+    )
+    figure.suptitle(title, x=0.01, ha="left", fontsize=9)
+    return figure
+
+
+def _thinned(trajectories: list[Trajectory]) -> list[tuple[Floats, Floats]]:
+    """Positions and embeddings of every n-th state, so that all together are few enough."""
+    stride = -(-sum(len(each.positions) for each in trajectories) // _POINTS)
+    return [(each.positions[::stride], each.embeddings[::stride]) for each in trajectories]
+
+
+def _draw_space(axes: Axes, embeddings: list[Floats]) -> None:
+    ends = np.cumsum([len(each) for each in embeddings])[:-1]
+    places = embed_in_plane(np.concatenate(embeddings))
+    for path in np.split(places, ends):
+        maps.start_to_end_path(axes, path)
+    maps.frame(axes, places)
+    axes.set_aspect("equal")
+    axes.set(xlabel="t-SNE, 1st", ylabel="t-SNE, 2nd", xticks=[], yticks=[])

@@ -1,0 +1,38 @@
+"""A small FeUdal network and episodes for its tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hess.agents.fun.agent import Fun
+from hess.agents.inputs import Scaling
+from hess.config import Config, FunConfig
+from hess.replay import Episode, EpisodeShape
+from tests.agents.tiny import SHAPE, play, tiny_config
+
+DIM = 6
+FUN_SHAPE: EpisodeShape = SHAPE._replace(subgoal_dim=DIM)
+SMALL = FunConfig(perception=(8,), worker_units=7, goal_embedding=3, random_goals=0.4)
+
+
+def small_config(**fields: Any) -> Config:
+    """A config of the agent with that network."""
+    return tiny_config(
+        method="fun", representation__dim=DIM, num_envs=2, pipeline=False, fun=SMALL, **fields
+    )
+
+
+SCALING = Scaling(
+    np.linspace(-0.5, 0.5, 6, dtype=np.float32), np.linspace(0.5, 2.0, 6, dtype=np.float32)
+)
+
+
+def round_of(agent: Fun, seed: int, *, success_at: int | None = None) -> list[Episode]:
+    """Two episodes of its present policy; the second one ends early."""
+    policy = agent.policy(0.0)
+    return [
+        play(policy, seed, FUN_SHAPE, success_at=success_at),
+        play(policy, seed + 1, FUN_SHAPE, length=13),
+    ]

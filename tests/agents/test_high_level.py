@@ -1,0 +1,79 @@
+"""The high level's learner: what it is rewarded for, with and without a bonus."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from hess.agents.bonuses import SubgoalSpace
+from hess.agents.hess import Hess
+from hess.agents.hierarchy import RandomPolicy
+from hess.agents.high_level import HighLevel, HighState
+from hess.agents.methods import METHODS
+from hess.config import Config, override
+from tests.agents.tiny import FIELDS, SHAPE, first_coordinates, play, stack, tiny_config
+
+WITH_BONUS = [name for name, row in METHODS.items() if "intrinsic.kind" in row.overrides]
+
+
+def ignore(what: str, share: float) -> None:
+    """Nobody watches the progress."""
+
+
+def learn(config: Config, bonus_state: Any, updates: int) -> tuple[HighState, dict[str, Any]]:
+    """The high level after updates on three episodes without any reward from the task."""
+    level = HighLevel(config, SHAPE)
+    replay = stack([play(RandomPolicy(config), seed) for seed in range(3)])
+    space = SubgoalSpace(first_coordinates(SHAPE.observation_dim), 2.0)
+    state = level.init(jax.random.key(0))._replace(bonus=bonus_state)
+    return jax.jit(level.learn)(state, replay, space, jax.random.key(1), updates)
+
+
+def test_the_bonus_is_added_to_the_reward_and_scaled_with_it() -> None:
+    config = tiny_config(
+        intrinsic__kind="reactive",
+        high__warmup="policy",
+        high__discount=0.0,
+        high__reward_scale=0.1,
+        high__learning_rate=1e-2,
+    )
+    _, metrics = learn(config, jnp.full((3, SHAPE.segments), 30.0), 2_000)
+    # Mean over all updates, from about 0 at the first to 0.1 · 30 at the last.
+    assert float(metrics["high/value"]) == pytest.approx(3.0, rel=0.1)
+    assert float(metrics["intrinsic/mean"]) == pytest.approx(30.0)
+    assert float(metrics["intrinsic/variance"]) == pytest.approx(0.0, abs=1e-3)
+
+
+def test_mean_and_variance_are_those_of_the_stored_segments() -> None:
+    config = tiny_config(intrinsic__kind="reactive", high__warmup="policy")
+    table = np.arange(12.0, dtype=np.float32).reshape(3, SHAPE.segments)
+    _, metrics = learn(config, jnp.asarray(table), 0)
+    # Drawn uniformly, 64 of them.
+    assert float(metrics["intrinsic/mean"]) == pytest.approx(table.mean(), abs=1.5)
+    assert float(metrics["intrinsic/variance"]) == pytest.approx(table.var(), rel=0.4)
+
+
+def test_without_a_bonus_nothing_is_kept_and_nothing_logged() -> None:
+    state, metrics = learn(tiny_config(), None, 1)
+    assert state.bonus is None
+    assert not [name for name in metrics if name.startswith("intrinsic/")]
+
+
+@pytest.mark.parametrize("name", WITH_BONUS)
+def test_the_methods_with_a_bonus_learn_before_any_success(name: str) -> None:
+    config: Config = METHODS[name].apply(override(Config(), FIELDS))
+    agent = Hess(config, SHAPE)
+    rounds = [
+        agent.learn([play(agent.policy(0.0), seed)], ignore)
+        for seed in range(config.representation.first_update + 2)
+    ]
+    assert all(metrics["exploration/probability"] == 0.0 for metrics in rounds)
+    for metrics in rounds[-2:]:
+        assert metrics["high/critic_loss"] > 0
+        assert metrics["intrinsic/mean"] > 0
+        assert np.isfinite(metrics["intrinsic/variance"])
+    assert any(".bonus" in array for array in agent.state())

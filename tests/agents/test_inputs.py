@@ -1,0 +1,72 @@
+"""What the low level sees, by hand, and the host's actor against the network it stands for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from hess.agents.inputs import (
+    Moments,
+    Scaling,
+    host_low_actor,
+    low_input,
+    low_input_dim,
+    no_scaling,
+)
+from hess.agents.networks import gaussian
+from hess.config import LowConfig
+from tests.agents.tiny import network
+
+STATE = np.array([[1.0, 2.0, 3.0]], np.float32)
+EMBEDDING = np.array([[10.0, 20.0]], np.float32)
+SUBGOAL = np.array([[13.0, 16.0]], np.float32)
+SCALING = Scaling(np.array([1.0, 0.0, 1.0], np.float32), np.array([5.0, 0.5, 2.0], np.float32), 0.5)
+
+
+def seen(scaling: Scaling, **fields: Any) -> list[float]:
+    arguments = (jnp.asarray(part) for part in (STATE, EMBEDDING, SUBGOAL))
+    values: list[float] = low_input(LowConfig(**fields), scaling, *arguments)[0].tolist()
+    return values
+
+
+def test_the_paper_shows_the_low_level_embedding_and_subgoal() -> None:
+    assert seen(no_scaling(3), subgoal_input="absolute") == [1, 2, 3, 10, 20, 13, 16]
+
+
+def test_relative_input_is_the_way_to_the_subgoal() -> None:
+    assert seen(no_scaling(3), subgoal_input="relative") == [1, 2, 3, 3, -4]
+
+
+def test_observation_and_way_are_scaled() -> None:
+    assert seen(SCALING, subgoal_input="relative") == [0, 1, 4, 1.5, -2]
+
+
+@pytest.mark.parametrize("subgoal_input", ["absolute", "relative"])
+def test_the_host_actor_takes_plain_inputs_and_acts_as_the_network(subgoal_input: Any) -> None:
+    config = LowConfig(subgoal_input=subgoal_input)
+    actor = network([low_input_dim(config, 3, 2), 16, 16, 4])
+    arguments = (jnp.asarray(part) for part in (STATE, EMBEDDING, SUBGOAL))
+    mean, _ = gaussian(actor, low_input(config, SCALING, *arguments))
+    plain = np.concatenate([STATE[0], EMBEDDING[0], SUBGOAL[0]])
+    acted = host_low_actor(config, SCALING, actor).act(plain, None)
+    np.testing.assert_allclose(acted, np.tanh(mean[0]), atol=1e-5)
+
+
+def test_moments_of_parts_are_those_of_the_whole() -> None:
+    values = np.random.default_rng(0).normal((3.0, -50.0), (2.0, 10.0), (1_000, 2))
+    moments = Moments(2)
+    for part in np.split(values, [10, 400, 401]):
+        moments.add(part)
+    scaling = moments.scaling(radius=20.0)
+    np.testing.assert_allclose(scaling.centre, values.mean(0), rtol=1e-5)
+    np.testing.assert_allclose(scaling.factor, 1 / values.std(0), rtol=1e-5)
+    assert scaling.way_factor == 0.25
+
+
+def test_an_entry_that_hardly_varies_is_not_blown_up() -> None:
+    moments = Moments(1)
+    moments.add(np.full((10, 1), 7.0))
+    assert moments.scaling(radius=1.0).factor.tolist() == [20.0]
