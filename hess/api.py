@@ -144,8 +144,10 @@ class LoadedAgent:
         self._rollout = self._policy.start_evaluation(self._episode)
         self._time = 0
 
-    def act(self, observation: Floats, goal: Floats | None = None) -> Floats:
-        """The action in [-1, 1] for the next step of the episode."""
+    def act(
+        self, observation: Floats, goal: Floats | None = None, position: Floats | None = None
+    ) -> Floats:
+        """The action in [-1, 1] for the next step of the episode; only planning needs x, y."""
         if self._time >= self._agent.shape.horizon:
             raise HessError(
                 f"the episode is over after {self._agent.shape.horizon} steps; call reset() first"
@@ -153,6 +155,7 @@ class LoadedAgent:
         self._episode.observations[self._time] = observation
         if goal is not None:
             self._episode.goals[self._time] = goal
+        self._episode.positions[self._time] = np.nan if position is None else position
         action = self._rollout.act(self._time)
         self._time += 1
         return action

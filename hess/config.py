@@ -222,6 +222,47 @@ class FunConfig:
 
 
 @dataclass(frozen=True)
+class DadsConfig:
+    """The baseline dads: skills learned by predictable dynamics, then controlled.
+
+    A skill lies in [-1, 1]^d, d = `representation.dim`, and is held for `subgoal_interval` steps.
+    """
+
+    space: Literal["observation", "positions"] = "observation"
+    """What the skill dynamics predict: the whole observation, or only x, y (the x-y prior)."""
+    share: float = 0.5
+    """Share of the run's steps in which skills are learned, before they are controlled."""
+    frozen: bool = True
+    """Skills and dynamics stay as they are once control begins; otherwise they learn on."""
+    resample: float = 0.2
+    """While skills are learned: probability of another skill after every c steps."""
+    other_skills: int = 16
+    """L: skills against which the reward compares the one that made a transition."""
+    experts: int = 4
+    """Gaussians in the mixture of the skill dynamics."""
+    hidden: tuple[int, ...] = (128, 128)
+    """Hidden layers of the skill dynamics."""
+    learning_rate: float = 3e-4
+    """Adam step size of the skill dynamics."""
+    batch_size: int = 256
+    """Transitions per update of the skill dynamics."""
+    updates_per_step: float = 0.2
+    """Updates of the skill dynamics per environment step."""
+    window: int = 50
+    """Newest episodes that the skill dynamics learn from: q has to follow the skills."""
+    control: Literal["policy", "planning"] = "policy"
+    """Who chooses skills: a high-level policy, or a planner (needs space "positions")."""
+    plan_length: int = 2
+    """Skills in a plan, each held for c steps."""
+    plan_candidates: int = 64
+    """Plans compared in a refinement."""
+    plan_refinements: int = 5
+    """Times that a plan is refined."""
+    plan_sharpness: float = 10.0
+    """Weight of a plan: the exponential of this times its return, in units of their spread."""
+
+
+@dataclass(frozen=True)
 class EvaluationConfig:
     """Evaluation with deterministic policies and without active exploration."""
 
@@ -271,6 +312,7 @@ class Config:
     exploration: ExplorationConfig = field(default_factory=ExplorationConfig)
     intrinsic: IntrinsicConfig = field(default_factory=IntrinsicConfig)
     fun: FunConfig = field(default_factory=FunConfig)
+    dads: DadsConfig = field(default_factory=DadsConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     record: RecordConfig = field(default_factory=RecordConfig)
 

@@ -31,7 +31,7 @@ class Episode(NamedTuple):
 
     observations: Any  # [T+1, obs]
     goals: Any  # [T+1, goal]
-    positions: Any  # [T+1, 2] x, y for analysis; no agent reads them
+    positions: Any  # [T+1, 2] x, y for analysis; only an x-y prior (dads) reads them
     embeddings: Any  # [T+1, d] φ(s) when the step was taken
     actions: Any  # [T, action]
     rewards: Any  # [T]
@@ -40,7 +40,7 @@ class Episode(NamedTuple):
     selected: Any  # [S, d] before extension; equals subgoals where not active
     high_actions: Any  # [S, d] subgoal relative to φ(s), in units of r_g
     log_probabilities: Any  # [S] of the high-level policy for its action when it was taken
-    active: Any  # [S] chosen by active exploration
+    active: Any  # [S] chosen by active exploration; a skill (dads): drawn at random to learn it
     length: Any  # [] steps taken
     terminated: Any  # [] ended by the task, not by the horizon
     embedded: Any  # [] collected with a φ; False: embeddings and subgoals are still to be filled in

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hess.config import Config, FunConfig, LevelConfig
+from hess.config import Config, DadsConfig, FunConfig, LevelConfig
 from hess.errors import HessError
 
 
@@ -31,6 +31,7 @@ def validate(config: Config, horizon: int) -> None:
     _validate_exploration(config)
     _validate_intrinsic(config)
     _validate_fun(config.fun)
+    _validate_dads(config.dads)
     _validate_records(config)
 
 
@@ -97,6 +98,22 @@ def _validate_fun(config: FunConfig) -> None:
         _require(value >= 0, f"fun.{name}", value, "0 or more")
     _layers("fun.perception", config.perception)
     _require(len(config.perception) > 0, "fun.perception", config.perception, "one layer or more")
+
+
+def _validate_dads(config: DadsConfig) -> None:
+    for name in ("share", "resample"):
+        _share(f"dads.{name}", getattr(config, name))
+    learning = ("other_skills", "experts", "learning_rate", "batch_size", "updates_per_step")
+    planning = ("plan_length", "plan_candidates", "plan_refinements", "plan_sharpness")
+    for name in (*learning, "window", *planning):
+        value = getattr(config, name)
+        _require(value > 0, f"dads.{name}", value, "positive")
+    _layers("dads.hidden", config.hidden)
+    if config.control == "planning" and config.space != "positions":
+        raise HessError(
+            f"dads.control='planning' needs dads.space='positions', not {config.space!r}: "
+            "a plan is judged by its distance to the goal in x, y"
+        )
 
 
 def _validate_records(config: Config) -> None:

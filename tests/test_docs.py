@@ -33,6 +33,8 @@ INSTEAD = {
     "make lock": "make --directory {root} --dry-run lock",
     "make help": "make --directory {root} help",
     "hess train PointMaze --seed 1": "hess train PointMaze --seed 1 --steps 1000",
+    "hess train PointMaze --method dads --seed 1": "hess train PointMaze --method dads --seed 1"
+    " --steps 1000",
     "hess train corridor:Corridor-v0 --subgoal-interval 10 --steps 5000"
     " --representation.minibatches 500": "hess train corridor:Corridor-v0"
     " --subgoal-interval 10 --steps 500 --representation.minibatches 10",

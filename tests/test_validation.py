@@ -70,6 +70,11 @@ SHARES += [f"fun.{name}" for name in ("random_goals", "manager_discount", "worke
 SHARES += ["fun.trace"]
 NOT_NEGATIVE += ["fun.intrinsic_weight", "fun.entropy_weight"]
 LAYERS += ["fun.perception"]
+POSITIVE += [f"dads.{name}" for name in ("other_skills", "experts", "learning_rate", "window")]
+POSITIVE += ["dads.batch_size", "dads.updates_per_step"]
+POSITIVE += [f"dads.plan_{name}" for name in ("length", "candidates", "refinements", "sharpness")]
+SHARES += ["dads.share", "dads.resample"]
+LAYERS += ["dads.hidden"]
 
 
 @pytest.mark.parametrize("bad", [0, -1])
@@ -115,6 +120,15 @@ def test_an_intrinsic_reward_needs_a_high_level_that_learns_from_the_start(kind:
 def test_a_perception_needs_a_layer() -> None:
     sentence = "fun.perception=() is impossible; it must be one layer or more"
     assert refusal(fun__perception=()) == sentence
+
+
+def test_planning_over_skills_needs_the_plane() -> None:
+    assert refusal(dads__control="planning") == (
+        "dads.control='planning' needs dads.space='positions', not 'observation': "
+        "a plan is judged by its distance to the goal in x, y"
+    )
+    fields = {"dads.control": "planning", "dads.space": "positions"}
+    validate(override(Config(), fields), HORIZON)
 
 
 def test_every_number_of_the_config_is_covered() -> None:

@@ -67,4 +67,4 @@ class Agent(Protocol):
         """Take over what `state` gave."""
 
     def snapshot(self) -> Arrays:
-        """What figures and the viewer need, small."""
+        """What figures and the viewer need, small; names that begin "skills." for skill traces."""

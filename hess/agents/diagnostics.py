@@ -23,10 +23,23 @@ def segment_diagnostics(episodes: Sequence[Episode], interval: int) -> dict[str,
 
 
 def _segments(episode: Episode, interval: int) -> tuple[np.ndarray, ...]:
-    starts = np.arange(0, int(episode.length), interval)
-    ends = np.minimum(starts + interval, int(episode.length))
+    starts, ends = _boundaries(episode, interval)
     subgoals = episode.subgoals[: len(starts)]
     before = np.linalg.norm(subgoals - episode.embeddings[starts], axis=-1)
     after = np.linalg.norm(subgoals - episode.embeddings[ends], axis=-1)
-    moved = np.linalg.norm(episode.positions[ends] - episode.positions[starts], axis=-1)
-    return before, after, moved, episode.active[: len(starts)]
+    return before, after, _moved(episode, interval), episode.active[: len(starts)]
+
+
+def segment_moves(episodes: Sequence[Episode], interval: int) -> float:
+    """Mean distance in the plane between the ends of a segment."""
+    return float(np.concatenate([_moved(episode, interval) for episode in episodes]).mean())
+
+
+def _moved(episode: Episode, interval: int) -> np.ndarray:
+    starts, ends = _boundaries(episode, interval)
+    return np.linalg.norm(episode.positions[ends] - episode.positions[starts], axis=-1)
+
+
+def _boundaries(episode: Episode, interval: int) -> tuple[np.ndarray, np.ndarray]:
+    starts = np.arange(0, int(episode.length), interval)
+    return starts, np.minimum(starts + interval, int(episode.length))

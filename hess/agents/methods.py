@@ -156,6 +156,13 @@ _ROWS = (
         },
         "hess.agents.fun.agent:Fun",
     ),
+    Method(
+        "dads",
+        "skills by predictable and distinct dynamics, then a high level over the skills",
+        "5.2",
+        {},
+        "hess.agents.dads.agent:Dads",
+    ),
 )
 
 METHODS = {row.name: row for row in _ROWS}

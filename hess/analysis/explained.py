@@ -117,6 +117,23 @@ DIAGNOSTICS = {
         "loss",
         "How far well fitted states have moved from where φ had them before the update.",
     ),
+    "dads/reward": Explanation(
+        "reward of skills",
+        "log ratio",
+        "How much better a step is predicted from the skill that made it than from others; 0 means "
+        "that skills do not differ.",
+    ),
+    "dads/log_likelihood": Explanation(
+        "fit of the skill dynamics",
+        "log q",
+        "Log-likelihood of steps in units of their standard deviation; it falls when skills "
+        "change faster than their dynamics are learned.",
+    ),
+    "dads/controlling": Explanation(
+        "skills controlled",
+        "0 or 1",
+        "0 while skills are learned without the task's reward, 1 once they are used to solve it.",
+    ),
     "low/value": Explanation(
         "value, low level",
         "Q",

@@ -192,6 +192,11 @@ def _moments(run: Run) -> list[int]:
     steps = list(run.snapshots)
     if not steps:
         raise NothingToDrawError(f"{run.title} has no snapshots yet")
+    return spread_out(steps)
+
+
+def spread_out(steps: list[int]) -> list[int]:
+    """Up to five of them, with the first and the last."""
     places = np.linspace(0, len(steps) - 1, min(_MOMENTS, len(steps)))
     return [steps[place] for place in sorted({round(float(place)) for place in places})]
 

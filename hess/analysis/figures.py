@@ -8,7 +8,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from hess.analysis import curves, exploration, latent, style
+from hess.analysis import curves, exploration, latent, skills, style
 from hess.analysis.groups import by_method, by_task
 from hess.analysis.runs import NothingToDrawError, Run
 from hess.analysis.stages import stages
@@ -25,6 +25,7 @@ RUN_FIGURES: dict[str, Callable[[Run], Figure]] = {
     "subgoals": lambda run: exploration.subgoals([run]),
     "stages": stages,
     "latent": latent.latent_trajectories,
+    "skills": skills.skill_traces,
 }
 # All runs together; the number is the window of smoothing.
 CURVE_FIGURES: dict[str, Callable[[Sequence[Run], int], Figure]] = {

@@ -71,7 +71,7 @@ class _Film:
         reached: int | None = None
         frame = None
         for step in range(task.horizon):
-            action = agent.act(state.observation, state.goal)
+            action = agent.act(state.observation, state.goal, state.position)
             here = (float(state.position[0]), float(state.position[1]))
             if not trail or math.dist(trail[-1], here) > _TRAIL:
                 trail = [*trail[-_DOTS:], here]

@@ -10,7 +10,7 @@ import tyro
 
 @dataclass(frozen=True)
 class Plot:
-    """Draw the figures of runs: curves, visits, measures, φ and subgoals, as PNG and PDF."""
+    """Draw the figures of runs: curves, visits, measures, φ, subgoals, skills; PNG and PDF."""
 
     paths: tyro.conf.Positional[tuple[Path, ...]] = (Path("runs"),)
     """Run folders, or folders of them."""

@@ -21,7 +21,7 @@ _LARGEST = 1e76  # squared length of what a float32 can still hold
 
 
 class State(NamedTuple):
-    """What an agent may see of a state, and the position that only analysis may."""
+    """What an agent may see of a state, and the position: for analysis and x-y priors only."""
 
     observation: Floats
     goal: Floats

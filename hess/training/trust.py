@@ -39,6 +39,7 @@ def refuse_giants(config: Config, observed: int, size: int) -> None:
         (*config.fun.perception, 4 * units),
         (units, 4 * units),
         (units, config.fun.goal_embedding),
+        (*config.dads.hidden, config.dads.experts * (observed + 1)),
     )
     for layers in networks:
         sizes = (observed + 2 * dim, *layers)

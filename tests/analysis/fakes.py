@@ -114,6 +114,21 @@ def snapshot(rng: np.random.Generator, progress: float, cell_size: float = 3.0) 
     }
 
 
+def skill_traces(rng: np.random.Generator, progress: float) -> dict[str, Any]:
+    """Walks under a skill that turns into its opposite after 300 steps."""
+    walks = np.stack([walk(rng, 24.0 * min(1.0, 0.25 + progress)) for _ in range(12)])
+    skills = np.repeat(rng.uniform(-1.0, 1.0, (12, 1, 2)), HORIZON // INTERVAL, axis=1)
+    skills[:, 6:] = -skills[:, 6:]
+    return {
+        "skills.positions": walks[:, :: INTERVAL // 10].astype(np.float32),
+        "skills.skills": skills.astype(np.float32),
+        "skills.lengths": np.full(12, HORIZON, np.int32),
+        "skills.stride": np.array(INTERVAL // 10, np.int32),
+        "skills.interval": np.array(INTERVAL, np.int32),
+        "skills.drawn": np.full(skills.shape[:2], progress <= 0.5),
+    }
+
+
 def metrics(rng: np.random.Generator, progress: float, updated: bool) -> dict[str, float]:
     values = {
         "train/success": float(rng.random() < progress - 0.2),
@@ -158,6 +173,7 @@ def fake_run(
     write_evaluations(folder, rng, steps)
     for number in range(1, snapshots + 1):
         write_snapshot(folder, rng, steps * number // snapshots, number / snapshots)
+        write_skill_traces(folder, rng, steps * number // snapshots, number / snapshots)
     return folder
 
 
@@ -199,3 +215,10 @@ def without_measures(arrays: dict[str, Any], dim: int) -> dict[str, Any]:
     empty |= {name: arrays[name][:0] for name in ("cells.novelty", "cells.potential")}
     empty["cells.centres"] = np.zeros((0, dim), np.float32)
     return arrays | wide | empty | {"representation.biases[1]": np.zeros(dim, np.float32)}
+
+
+def write_skill_traces(
+    folder: RunFolder, rng: np.random.Generator, step: int, progress: float
+) -> None:
+    content = pack_sealed(skill_traces(rng, progress))
+    write_atomic(folder.snapshots / f"skills-{step:09d}.safetensors", content)

@@ -44,7 +44,7 @@ def test_every_figure_of_methods(root: Path, name: str) -> None:
     assert figures.METHOD_FIGURES[name](runs).axes
 
 
-@pytest.mark.parametrize("name", ["measures", "visits", "subgoals"])
+@pytest.mark.parametrize("name", ["measures", "visits", "subgoals", "skills"])
 def test_maps_of_the_plane_have_walls_start_goal_and_units(run: Run, name: str) -> None:
     plan = run.plan
     assert plan is not None

@@ -31,7 +31,7 @@ def test_it_trains(method: str, task: str, tmp_path: Path) -> None:
     rows, lines = read_evaluations(folder), read_metrics(folder)
     assert rows["step"][0] == 0
     assert rows["step"][-1] == run.result.step
-    assert "low/critic_loss" in lines[-1], "it never came to learning"
+    assert any("low/critic_loss" in line for line in lines), "it never came to learning"
     assert all(np.isfinite(value) for line in lines for value in line.values())
     lengths = np.diff([0, *(line["step"] for line in lines)])
     together = METHODS[method].overrides.get("num_envs", 1)

@@ -1,0 +1,205 @@
+"""DADS, the baseline of skills by predictable dynamics (paper §5.2).
+
+First skills are learned without the task's reward, together with a model of what they do; then
+they are fixed, and a high-level policy or a planner controls them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Sequence
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import PRNGKeyArray
+
+from hess.agents.agent import Arrays, Floats, Progress
+from hess.agents.dads.learning import ControlLearner, SkillLearner, Skills
+from hess.agents.dads.planning import HostDynamics, Planner
+from hess.agents.dads.policy import DrawnSkills, PlannedSkills, PolicySkills, SkillPolicy
+from hess.agents.dads.traces import take_traces
+from hess.agents.diagnostics import segment_moves
+from hess.agents.networks import HostActor
+from hess.agents.sac import SACState
+from hess.agents.trees import flatten, unflatten
+from hess.config import Config
+from hess.errors import HessError
+from hess.replay import Episode, EpisodeShape, empty_replay, insert, segment_counts
+
+_PURPOSES = ("skills", "control")
+_NOT_YET = -1
+
+
+class Networks(eqx.Module):
+    """All that gradients change."""
+
+    skills: Skills
+    high: SACState
+
+
+class Dads:
+    """The agent: a skill is held for c steps, where a hierarchy would pursue a subgoal."""
+
+    def __init__(self, config: Config, shape: EpisodeShape):
+        if config.dads.control == "planning" and shape.goal_dim != 2:
+            raise HessError(
+                "dads.control='planning' needs a task whose goal is an x, y; "
+                f"here a goal has {shape.goal_dim} numbers; dads.control may be 'policy'"
+            )
+        self.config, self.shape = config, shape
+        self._skills, self._control = SkillLearner(config, shape), ControlLearner(config, shape)
+        self._key = jax.random.key(config.seed)
+        skills_key, control_key = jax.random.split(self._key)
+        self.networks = Networks(self._skills.init(skills_key), self._control.init(control_key))
+        self.replay = empty_replay(shape, config.capacity)
+        self.replay_revision = 0
+        self.episodes = 0
+        self.control_start = _NOT_YET  # episodes before control of the skills began
+        self._steps = 0
+        self._successes = 0  # since control began
+        self._recent: deque[bool] = deque(maxlen=config.exploration.success_window)
+        self._updates_owed = np.zeros(3)  # low, dynamics, high: fractions carried over
+
+    @property
+    def controlling(self) -> bool:
+        """Skills are there to be used; before that, they are drawn at random and learned."""
+        return self.control_start != _NOT_YET
+
+    def policy(self, progress: float) -> SkillPolicy:
+        """Freeze the skills and whoever chooses among them."""
+        if not self.controlling:
+            draw = DrawnSkills(self.config.subgoal_interval, self.config.dads.resample)
+            return SkillPolicy(self.config.subgoal_interval, self._host_skills(), draw)
+        return self._control_policy(self._is_warming_up())
+
+    def evaluation_policy(self) -> SkillPolicy:
+        """Control as it is, also before it has been learned."""
+        return self._control_policy(uniform=False)
+
+    def _control_policy(self, uniform: bool) -> SkillPolicy:
+        choose: PlannedSkills | PolicySkills
+        if self.config.dads.control == "planning":
+            predict = HostDynamics(self.networks.skills.dynamics.model)
+            interval, skill_dim = self.config.subgoal_interval, self.shape.subgoal_dim
+            choose = PlannedSkills(Planner(predict, self.config.dads, interval, skill_dim))
+        else:
+            choose = PolicySkills(HostActor(self.networks.high.actor), uniform)
+        return SkillPolicy(self.config.subgoal_interval, self._host_skills(), choose)
+
+    def _host_skills(self) -> HostActor | None:
+        return HostActor(self.networks.skills.low.actor) if self._is_warm() else None
+
+    def _is_warm(self) -> bool:
+        """Enough random episodes have been stored to learn from."""
+        return self.episodes >= self.config.representation.first_update
+
+    def _is_warming_up(self) -> bool:
+        """As in HESS: before the first success the high level has nothing to learn from."""
+        return self.config.high.warmup == "uniform" and self._successes == 0
+
+    def learn(self, episodes: Sequence[Episode], report: Progress) -> dict[str, float]:
+        """Store a round, then improve the skills or, once it is time, their control."""
+        warm = self._is_warm()
+        for episode in episodes:
+            self._store(episode)
+        metrics = {
+            "train/recent_success": self.recent_success(),
+            "low/move": segment_moves(episodes, self.config.subgoal_interval),
+            "dads/controlling": float(self.controlling),
+        }
+        if warm and not (self.controlling and self.config.dads.frozen):
+            metrics |= self._improve_skills(episodes)
+        if warm and self.controlling and self.config.dads.control == "policy":
+            metrics |= self._improve_control(episodes)
+        if not self.controlling and self._steps >= self.config.dads.share * self.config.steps:
+            self.control_start = self.episodes
+        return metrics
+
+    def _store(self, episode: Episode) -> None:
+        self.replay = insert(self.replay, episode)
+        self.episodes += 1
+        self._steps += int(episode.length)
+        solved = bool(episode.successes.any())
+        self._successes += solved and self.controlling
+        self._recent.append(solved)
+
+    def _improve_skills(self, episodes: Sequence[Episode]) -> dict[str, float]:
+        """Fit the dynamics to the newest episodes, then the skills to the dynamics."""
+        start = time.perf_counter()
+        steps = sum(int(episode.length) for episode in episodes)
+        rates = (self.config.low.updates_per_decision, self.config.dads.updates_per_step)
+        low_updates, dynamics_updates = self._due(slice(0, 2), steps * np.array(rates))
+        skills, low_metrics, dynamics_metrics = self._skills.learn(
+            self.networks.skills, self.replay, self._fold("skills"), low_updates, dynamics_updates
+        )
+        self.networks = Networks(skills, self.networks.high)
+        values = {f"low/{name}": float(value) for name, value in low_metrics.items()}
+        values |= {f"dads/{name}": float(value) for name, value in dynamics_metrics.items()}
+        return values | {"time/low": time.perf_counter() - start}
+
+    def _improve_control(self, episodes: Sequence[Episode]) -> dict[str, float]:
+        """High-level updates on what was collected since control began."""
+        if self._is_warming_up():
+            return {}
+        start = time.perf_counter()
+        lengths = np.array([int(episode.length) for episode in episodes])
+        decisions = segment_counts(lengths, self.config.subgoal_interval).sum()
+        updates = self._due(slice(2, 3), decisions * self.config.high.updates_per_decision)[0]
+        high, metrics = self._control.learn(
+            self.networks.high,
+            self.replay,
+            self._fold("control"),
+            updates,
+            self.episodes - self.control_start,
+        )
+        self.networks = Networks(self.networks.skills, high)
+        values = {f"high/{name}": float(value) for name, value in metrics.items()}
+        return values | {"time/high": time.perf_counter() - start}
+
+    def _due(self, which: slice, more: Floats) -> list[int]:
+        """Whole updates to make now; fractions are carried over."""
+        self._updates_owed[which] += more
+        due = np.floor(self._updates_owed[which])
+        self._updates_owed[which] -= due
+        return [int(number) for number in due]
+
+    def _fold(self, purpose: str) -> PRNGKeyArray:
+        """A key of the seed, the purpose and the number of episodes: nothing to keep."""
+        number = _PURPOSES.index(purpose)
+        return jax.random.fold_in(jax.random.fold_in(self._key, number), self.episodes)
+
+    def recent_success(self) -> float:
+        """Success over the last training episodes."""
+        return float(np.mean(self._recent)) if self._recent else 0.0
+
+    def embed(self, observations: Floats) -> Floats:
+        """There is no φ: embeddings have no dimensions."""
+        return np.zeros((len(observations), 0), np.float32)
+
+    def state(self) -> Arrays:
+        """All that changes in training, except the stored episodes."""
+        host = {
+            "episodes": np.asarray(self.episodes),
+            "control_start": np.asarray(self.control_start),
+            "steps": np.asarray(self._steps),
+            "successes": np.asarray(self._successes),
+            "recent": np.asarray(self._recent, np.bool_),
+            "updates_owed": self._updates_owed.copy(),
+        }
+        return host | flatten(self.networks, "networks")
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take over what `state` gave."""
+        self.networks = unflatten(self.networks, arrays, "networks")
+        self.episodes = int(arrays["episodes"])
+        self.control_start = int(arrays["control_start"])
+        self._steps = int(arrays["steps"])
+        self._successes = int(arrays["successes"])
+        self._recent.extend(bool(flag) for flag in arrays["recent"])
+        self._updates_owed = arrays["updates_owed"].copy()
+
+    def snapshot(self) -> Arrays:
+        """The newest trajectories with their skills."""
+        return take_traces(self.replay, self.config.subgoal_interval)
