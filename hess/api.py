@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from hess import runtime
 from hess.agents.agent import Agent
 from hess.agents.methods import method as find_method
-from hess.config import Config, override
-from hess.errors import HessError, unknown
+from hess.config import Config, fill, override
+from hess.errors import HessError
 from hess.presets import preset as find_preset
 from hess.replay import Episode, empty_episode
 from hess.training.checkpoint import CheckpointFolder, Expected
 from hess.training.collector import Collector
 from hess.training.display import Display, LiveDisplay, PlainDisplay
-from hess.training.folder import RunFolder, flat_fields, refuse_changes
+from hess.training.folder import RunFolder, refuse_changes, run_path
 from hess.training.manifest import newest_manifest
 from hess.training.task import Task
 from hess.training.trainer import Result, Trainer
@@ -52,13 +52,7 @@ class Evaluation(NamedTuple):
 def make_config(task: str, method: str = "hess", preset: str = "default", **fields: Any) -> Config:
     """A config: the preset, then the method's row, then fields such as `low__hindsight=0.5`."""
     values = {name.replace("__", "."): value for name, value in fields.items()}
-    config = find_method(method).apply(find_preset(preset))
-    known = flat_fields(config)
-    for name in values:
-        if name not in known:
-            raise unknown("field", name, known)
-    filled: Config = override(config, {"task": task, **values})
-    return filled
+    return fill(find_method(method).apply(find_preset(preset)), {"task": task, **values})
 
 
 def train(
@@ -96,14 +90,6 @@ def _refuse_impossible(config: Config) -> None:
         validate(config, task.horizon)
     finally:
         task.close()
-
-
-def run_path(config: Config, runs: Path, name: str | None) -> Path:
-    """runs/task/method/name."""
-    if name is not None and (Path(name).name != name or name in ("", ".", "..")):
-        raise HessError(f"a run cannot be named {name!r}; a name is one folder, without slashes")
-    task = config.task.removeprefix("hess/").removesuffix("-v0").replace("/", "-").replace(":", "-")
-    return runs / task / config.method / (name or f"seed-{config.seed}")
 
 
 def _refuse_changes(config: Config, folder: RunFolder) -> None:

@@ -6,8 +6,11 @@ Symbols in the comments are the paper's. Field docstrings become the command lin
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from hess.errors import unknown
 
 
 @dataclass(frozen=True)
@@ -324,3 +327,25 @@ def override(config: Any, values: dict[str, Any]) -> Any:
         inner = override(getattr(config, head), {rest: value}) if rest else value
         config = dataclasses.replace(config, **{head: inner})
     return config
+
+
+def flat_fields(config: Any, prefix: str = "") -> dict[str, Any]:
+    """All fields under dotted names."""
+    fields: dict[str, Any] = {}
+    for each in dataclasses.fields(config):
+        value = getattr(config, each.name)
+        if dataclasses.is_dataclass(value):
+            fields |= flat_fields(value, f"{prefix}{each.name}.")
+        else:
+            fields[prefix + each.name] = value
+    return fields
+
+
+def fill(config: Config, values: Mapping[str, Any]) -> Config:
+    """`override` that refuses names which are no fields."""
+    known = flat_fields(config)
+    for name in values:
+        if name not in known:
+            raise unknown("field", name, known)
+    filled: Config = override(config, dict(values))
+    return filled

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import hess
-from hess.api import LoadedAgent, Run, make_config, run_path
+from hess.api import LoadedAgent, Run, make_config
 from hess.config import Config
 from hess.errors import HessError
-from hess.training.folder import RunFolder
+from hess.training.folder import RunFolder, run_path
 from hess.training.records import read_evaluations
 from tests.training.stub import TINY
 from tests.training.toy_tasks import FIELD, HORIZON

@@ -10,10 +10,9 @@ import itertools
 import pytest
 
 from hess import config as config_module
-from hess.config import Config, override
+from hess.config import Config, flat_fields, override
 from hess.errors import HessError
 from hess.presets import PRESETS, preset
-from hess.training.folder import flat_fields
 from hess.validation import validate
 
 PAPER = {

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from hess.config import Config, override
+from hess.config import Config, flat_fields, override
 from hess.errors import HessError
-from hess.training.folder import flat_fields
 from hess.validation import validate
 
 HORIZON = 500

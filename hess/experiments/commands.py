@@ -6,9 +6,8 @@ import shlex
 from typing import Any
 
 from hess.agents.methods import method
-from hess.config import Config
+from hess.config import Config, flat_fields
 from hess.presets import PRESETS, preset
-from hess.training.folder import flat_fields
 
 _ALWAYS = ("task", "method", "seed", "steps")
 

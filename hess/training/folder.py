@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 from hess import runtime
-from hess.config import Config
+from hess.config import Config, flat_fields
 from hess.errors import HessError
 from hess.files import read_sealed, reason, refuse_links, remove_leftovers, write_sealed
 
@@ -100,6 +100,14 @@ class RunFolder:
         return read_sealed(self.metadata_file)
 
 
+def run_path(config: Config, runs: Path, name: str | None) -> Path:
+    """runs/task/method/name."""
+    if name is not None and (Path(name).name != name or name in ("", ".", "..")):
+        raise HessError(f"a run cannot be named {name!r}; a name is one folder, without slashes")
+    task = config.task.removeprefix("hess/").removesuffix("-v0").replace("/", "-").replace(":", "-")
+    return runs / task / config.method / (name or f"seed-{config.seed}")
+
+
 def from_json(kind: Any, values: Any, where: str) -> Any:
     """A dataclass from parsed JSON; unknown, missing or ill-typed fields are named."""
     if not isinstance(values, dict):
@@ -138,28 +146,16 @@ def _convert(kind: Any, value: Any, where: str) -> Any:
     return float(value) if kind is float else value
 
 
-_MAY_CHANGE = ("steps", "record.")
+MAY_CHANGE = ("steps", "record.")
 
 
 def refuse_changes(before: Config, now: Config) -> None:
     """A run resumes with the config it started with; only its length and records may change."""
     old, new = flat_fields(before), flat_fields(now)
-    changed = [name for name in old if old[name] != new[name] and not name.startswith(_MAY_CHANGE)]
+    changed = [name for name in old if old[name] != new[name] and not name.startswith(MAY_CHANGE)]
     if changed:
         differences = ", ".join(f"{name}: {old[name]!r} -> {new[name]!r}" for name in changed)
         raise HessError(
             f"the run exists with another config ({differences}); "
             "give it another --name, or remove its folder to start over"
         )
-
-
-def flat_fields(config: Any, prefix: str = "") -> dict[str, Any]:
-    """All fields under dotted names."""
-    fields: dict[str, Any] = {}
-    for field in dataclasses.fields(config):
-        value = getattr(config, field.name)
-        if dataclasses.is_dataclass(value):
-            fields |= flat_fields(value, f"{prefix}{field.name}.")
-        else:
-            fields[prefix + field.name] = value
-    return fields

@@ -9,10 +9,9 @@ import pytest
 
 from hess.agents.agent import Agent
 from hess.agents.methods import METHODS, Method, method
-from hess.config import Config
+from hess.config import Config, flat_fields
 from hess.errors import HessError
 from hess.presets import PRESETS, preset
-from hess.training.folder import flat_fields
 from hess.validation import validate
 
 

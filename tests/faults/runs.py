@@ -17,10 +17,10 @@ import pytest
 from safetensors.numpy import load_file
 
 from hess.agents.methods import method
-from hess.api import Run, run_path, train_config
-from hess.config import Config, override
+from hess.api import Run, train_config
+from hess.config import Config, flat_fields, override
 from hess.presets import preset
-from hess.training.folder import flat_fields
+from hess.training.folder import run_path
 from hess.training.manifest import checkpoint_folders, read_manifest
 from hess.training.records import Records
 from tests.faults import tiny_tasks
