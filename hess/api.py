@@ -21,8 +21,8 @@ from hess.replay import Episode, empty_episode
 from hess.training.checkpoint import CheckpointFolder, Expected
 from hess.training.collector import Collector
 from hess.training.display import Display, LiveDisplay, PlainDisplay
-from hess.training.folder import RunFolder, refuse_changes, run_path
-from hess.training.manifest import newest_manifest
+from hess.training.folder import RunFolder, run_path
+from hess.training.manifest import newest_manifest, refuse_other_config
 from hess.training.task import Task
 from hess.training.trainer import Result, Trainer
 from hess.training.trust import refuse_foreign_code, refuse_giants
@@ -75,7 +75,7 @@ def train_config(config: Config, runs: Path, name: str | None = None) -> Run:
     folder = RunFolder(run_path(config, runs, name))
     folder.lock()
     try:
-        _refuse_changes(config, folder)
+        refuse_other_config(config, folder)
         with _display(config) as display:
             result = Trainer(config, folder, display).run()
         return Run(folder.path, result)
@@ -90,15 +90,6 @@ def _refuse_impossible(config: Config) -> None:
         validate(config, task.horizon)
     finally:
         task.close()
-
-
-def _refuse_changes(config: Config, folder: RunFolder) -> None:
-    """The config in the newest checkpoint counts; config.json is for people and for figures."""
-    manifest = newest_manifest(folder.path)
-    if manifest is not None:
-        refuse_changes(manifest.config, config)
-    elif folder.config_file.exists():
-        refuse_changes(folder.read_config(), config)
 
 
 @contextmanager

@@ -82,6 +82,11 @@ def available_cores() -> list[int]:
     return list(range(os.cpu_count() or 1))
 
 
+def can_pin() -> bool:
+    """Whether this system lets a process choose its cores."""
+    return hasattr(os, "sched_setaffinity")
+
+
 def has_display() -> bool:
     """Whether a window system is there for MuJoCo to open an OpenGL context on."""
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
@@ -118,7 +123,7 @@ def rendering_advice() -> str:
 
 
 def _pin(cores: tuple[int, ...]) -> None:
-    if not hasattr(os, "sched_setaffinity"):
+    if not can_pin():
         raise HessError(f"{platform.system()} cannot pin a process to cores; leave cores out")
     valid = available_cores()
     wrong = [core for core in cores if core not in valid]

@@ -47,7 +47,9 @@ COMMANDS = (
     Command("methods", "Training", "hess.cli.methods:Methods"),
     Command("train", "Training", "hess.cli.train:Train"),
     Command("evaluate", "Training", "hess.cli.evaluate:Evaluate"),
-    Command("results", "Training", "hess.cli.results:Results"),
+    Command("sweep", "Many runs", "hess.cli.sweep:Sweep"),
+    Command("sweep status", "Many runs", "hess.cli.sweep:Status"),
+    Command("results", "Many runs", "hess.cli.results:Results"),
     Command("plot", "Look", "hess.cli.plot:Plot"),
     Command("report", "Look", "hess.cli.report:Report"),
     Command("view", "Look", "hess.cli.view:View"),
@@ -94,9 +96,12 @@ def _dispatch(arguments: list[str]) -> int:
     commands = {command.name: command for command in COMMANDS}
     if name not in commands:
         raise unknown("command", name, commands)
+    arguments = arguments[1:]
+    if arguments and f"{name} {arguments[0]}" in commands:
+        name, arguments = f"{name} {arguments[0]}", arguments[1:]
     from hess.cli.parsing import parse
 
-    return parse(commands[name].load(), f"hess {name}", arguments[1:]).run() or 0
+    return parse(commands[name].load(), f"hess {name}", arguments).run() or 0
 
 
 def overview() -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import shlex
-import shutil
 import signal
 import sys
 from collections.abc import Sequence
@@ -16,6 +14,7 @@ from typing import Any
 import tyro
 
 from hess.agents.methods import method
+from hess.cli.again import same_command, signal_code
 from hess.config import Config
 from hess.presets import preset
 
@@ -64,12 +63,12 @@ class Train(Config):
             # Asked twice: Python would wait for episodes that are being played. Files are
             # complete or not there, so nothing is lost but the steps since the last checkpoint.
             sys.stdout.flush()
-            os._exit(_signal_code(signal.SIGINT))
+            os._exit(signal_code(signal.SIGINT))
         folder = RunFolder(done.path)
         if not done.result.finished:
             print(f"stopped at step {done.result.step:,}; everything is saved")
-            print(f"resume with: {shlex.join([*_program(), *sys.argv[1:]])}")
-            return _signal_code(done.result.signal or signal.SIGTERM)
+            print(f"resume with: {same_command()}")
+            return signal_code(done.result.signal or signal.SIGTERM)
         draw_curve(folder)
         rate = done.result.success_rate
         print(f"finished {done.result.step:,} steps, success rate {rate:.2f}")
@@ -93,19 +92,6 @@ def _report(run: Path) -> str:
     except HessError as error:
         return f"none, {error}"
     return str(out)
-
-
-def _signal_code(number: int) -> int:
-    """What shells and schedulers expect of a program that a signal has ended."""
-    return 128 + number
-
-
-def _program() -> list[str]:
-    """`hess`, or what was typed where the PATH does not lead to this one."""
-    found, typed = shutil.which("hess"), sys.argv[0]
-    if found and os.path.exists(typed) and os.path.samefile(found, typed):
-        return ["hess"]
-    return [typed] if os.access(typed, os.X_OK) else [sys.executable, typed]
 
 
 def _value_of(flag: str, arguments: Sequence[str]) -> str | None:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import fcntl
 import functools
 import math
-import os
-import socket
 import sys
 import typing
 from pathlib import Path
@@ -17,6 +14,7 @@ from hess import runtime
 from hess.config import Config, flat_fields
 from hess.errors import HessError
 from hess.files import read_sealed, reason, refuse_links, remove_leftovers, write_sealed
+from hess.lock import FileLock, TakenError
 
 
 class RunFolder:
@@ -34,38 +32,24 @@ class RunFolder:
         self.tensorboard = path / "tensorboard"
         self.videos = path / "videos"
         self.curve_file = path / "curve.png"
-        self._lock_file = path / ".lock"
-        self._lock: int | None = None
+        self._lock = FileLock(path / ".lock")
 
     def lock(self) -> None:
         """Refuse a second process; the system frees the lock when its holder dies."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             refuse_links(self.path)
-            self._lock = os.open(self._lock_file, os.O_RDWR | os.O_CREAT, 0o644)
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.ftruncate(self._lock, 0)
-            os.write(self._lock, f"process {os.getpid()} on {socket.gethostname()}".encode())
-        except BlockingIOError as error:
-            assert self._lock is not None
-            holder = os.read(self._lock, 200).decode(errors="replace") or "another process"
-            self.unlock()
-            raise HessError(f"{holder} is training in {str(self.path)!r}") from error
+            self._lock.acquire()
+        except TakenError as holder:
+            raise TakenError(f"{holder} is training in {str(self.path)!r}") from holder
         except OSError as error:
-            self.unlock()
             raise HessError(f"cannot write to {str(self.path)!r}: {reason(error)}") from error
         for folder in (self.path, self.replay, self.snapshots):
             remove_leftovers(folder)
 
     def require_lock(self) -> None:
         """Stop if the lock file has been removed: somebody else may be training here by now."""
-        if self._lock is None:
-            return
-        try:
-            kept = os.path.samestat(os.stat(self._lock_file), os.fstat(self._lock))
-        except OSError:
-            kept = False
-        if not kept:
+        if self._lock.lost:
             raise HessError(
                 f"the lock of {str(self.path)!r} was removed while this process was training; "
                 "it stops before it can disturb another one"
@@ -73,9 +57,7 @@ class RunFolder:
 
     def unlock(self) -> None:
         """Let others train here."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        self._lock.release()
 
     def write_config(self, config: Config) -> None:
         """Write the complete config."""

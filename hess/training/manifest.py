@@ -16,7 +16,7 @@ from hess import runtime
 from hess.config import Config
 from hess.errors import HessError
 from hess.files import read_sealed, write_sealed
-from hess.training.folder import from_json
+from hess.training.folder import RunFolder, from_json, refuse_changes
 
 FORMAT = 2
 MANIFEST = "manifest.json"
@@ -181,3 +181,12 @@ def newest_manifest(run: Path) -> Manifest | None:
         except HessError:
             continue  # whoever loads the checkpoint reports the damage
     return None
+
+
+def refuse_other_config(config: Config, folder: RunFolder) -> None:
+    """The config in the newest checkpoint counts; config.json is for people and for figures."""
+    manifest = newest_manifest(folder.path)
+    if manifest is not None:
+        refuse_changes(manifest.config, config)
+    elif folder.config_file.exists():
+        refuse_changes(folder.read_config(), config)

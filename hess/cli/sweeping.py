@@ -1,0 +1,123 @@
+"""What every command that starts many runs has in common: where they run, and how it is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from hess.experiments.conduct import Engine
+    from hess.experiments.plan import Plan
+    from hess.experiments.progress import Overview
+    from hess.experiments.sweep import SweepFolder
+
+
+@dataclass(frozen=True)
+class ManyRuns:
+    """Flags for where runs run."""
+
+    runs: Path = Path("runs")
+    """Folder of all runs; each goes to RUNS/TASK/METHOD/NAME."""
+    dry_run: bool = False
+    """List what would run and how long it would take; start nothing."""
+    cores: tuple[int, ...] = ()
+    """Run on these cores of this machine; on all by default."""
+    cores_per_run: int = 1
+    """Cores that one run gets; 1 brings the most runs per hour."""
+    ray: bool = False
+    """Run on Ray instead: on a fresh local instance, or where --ray-address says."""
+    ray_address: str | None = None
+    """HOST:PORT of the head of an existing Ray cluster."""
+    gpus_per_run: float = 0.0
+    """GPU that one run gets on Ray; 0.25 lets four runs share one."""
+
+    def carry_out(self, plan: Plan) -> int:
+        """Run what is missing of a plan, say what became of it; the exit code."""
+        from hess.experiments.sweep import SweepFolder
+
+        self._refuse_flags()
+        folder = SweepFolder(self.runs)
+        if self.dry_run:
+            folder.check(plan)
+            return self._list(plan)
+        folder.lock()
+        try:
+            folder.check(plan)
+            # Before anything is written: a wrong address leaves no plan behind.
+            with self._engine(folder.path) as engine:
+                folder.add(plan)
+                return self._conduct(plan, folder, engine)
+        finally:
+            folder.unlock()
+
+    def _refuse_flags(self) -> None:
+        from hess.errors import HessError
+
+        if self.ray and self.cores:
+            raise HessError("--cores pins runs on this machine; Ray chooses the cores itself")
+        for flag, given in (
+            ("--ray-address", self.ray_address),
+            ("--gpus-per-run", self.gpus_per_run),
+        ):
+            if given and not self.ray:
+                raise HessError(f"{flag} needs --ray")
+        if self.gpus_per_run < 0:
+            raise HessError(f"--gpus-per-run {self.gpus_per_run} is impossible; 0 or more is not")
+
+    def _engine(self, sweep: Path) -> AbstractContextManager[Engine]:
+        if self.ray:
+            from hess.experiments.cluster import RayEngine
+
+            return RayEngine(sweep, self.ray_address, self.cores_per_run, self.gpus_per_run)
+        from hess.experiments.pool import LocalPool
+
+        return LocalPool(sweep, self.cores, self.cores_per_run)
+
+    def _list(self, plan: Plan) -> int:
+        from hess import runtime
+        from hess.experiments.overview import console, duration, table
+        from hess.experiments.progress import Watcher, seconds_left
+
+        overview = Watcher(self.runs).look(plan, {})
+        missing = [each for each in overview.runs if each.state != "done"]
+        seconds = sum(seconds_left(overview.runs))
+        out = console()
+        out.print(table(overview.runs, estimates=True))
+        out.print(
+            f"{len(missing)} of {len(plan)} runs to do, about {seconds / 3600:.1f} core-hours"
+        )
+        if not self.ray:
+            slots = max(len(self.cores or runtime.available_cores()) // self.cores_per_run, 1)
+            longest = max(seconds_left(overview.runs))
+            out.print(f"{slots} at a time here: about {duration(max(seconds / slots, longest))}")
+        return 0
+
+    def _conduct(self, plan: Plan, folder: SweepFolder, engine: Engine) -> int:
+        from hess.cli.again import same_command, signal_code
+        from hess.experiments.conduct import conduct
+        from hess.experiments.overview import display
+
+        with display() as shown:
+            outcome = conduct(plan, folder, engine, shown)
+        code = tell(outcome.overview, self.runs)
+        if outcome.signal is not None:
+            print("stopped; everything is saved")
+            print(f"resume with: {same_command()}")
+            return signal_code(outcome.signal)
+        return code
+
+
+def tell(overview: Overview, sweep: Path) -> int:
+    """Print what became of the runs and of each that has failed; 1 if any has."""
+    from hess.experiments.overview import console, failures, summary
+
+    out = console()
+    out.print(summary(overview))
+    failed = failures(overview, sweep)
+    if failed is None:
+        return 0
+    out.print(failed)
+    return 1
