@@ -139,6 +139,12 @@ def _limit_threads(threads: int) -> None:
     os.environ["NPROC"] = str(threads)  # the size of XLA's thread pool on the CPU
 
 
+def share_gpu(share: float) -> None:
+    """Take no more than this share of a GPU's memory: JAX alone would take most of it at once."""
+    if 0.0 < share < 1.0:
+        os.environ.setdefault("XLA_PYTHON_CLIENT_MEM_FRACTION", f"{0.9 * share:.3f}")
+
+
 # --- the compilation cache ------------------------------------------------------------------
 
 

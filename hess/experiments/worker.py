@@ -38,6 +38,8 @@ class Job:
     """For XLA."""
     cores: list[int] | None = None
     """To be pinned to."""
+    gpu_share: float = 0.0
+    """Of a GPU that several runs use."""
 
 
 def job_of(run: PlannedRun, sweep: Path, threads: int, cores: list[int] | None = None) -> Job:
@@ -49,8 +51,10 @@ def job_of(run: PlannedRun, sweep: Path, threads: int, cores: list[int] | None =
     return Job(arguments, str(run.path(sweep)), threads, cores)
 
 
-def launch(job: Job, variables: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
-    """Start a worker; what it prints is added to the run's log.
+def launch(
+    job: Job, variables: Mapping[str, str] | None = None, folder: str | None = None
+) -> subprocess.Popen[bytes]:
+    """Start a worker, in a folder; what it prints is added to the run's log.
 
     In a session of its own: Ctrl-C is for the sweep, which then asks its workers to stop.
     """
@@ -63,6 +67,7 @@ def launch(job: Job, variables: Mapping[str, str] | None = None) -> subprocess.P
             stdout=output,
             stderr=subprocess.STDOUT,
             env=os.environ | dict(variables or {}),
+            cwd=folder,
             start_new_session=True,
         )
 
@@ -73,6 +78,7 @@ def main() -> int:
     threading.Thread(target=_follow_the_starter, daemon=True).start()
     from hess import runtime
 
+    runtime.share_gpu(job.gpu_share)
     runtime.configure(cores=job.cores, threads=job.threads)
     from hess.cli import main as hess
 
