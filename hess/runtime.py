@@ -125,12 +125,17 @@ def rendering_advice() -> str:
 def _pin(cores: tuple[int, ...]) -> None:
     if not can_pin():
         raise HessError(f"{platform.system()} cannot pin a process to cores; leave cores out")
+    require_cores(cores)
+    os.sched_setaffinity(0, cores)
+
+
+def require_cores(cores: Sequence[int]) -> None:
+    """Refuse cores that this process may not run on."""
     valid = available_cores()
     wrong = [core for core in cores if core not in valid]
     if wrong or not cores:
         bad = ", ".join(map(str, wrong)) or "none given"
         raise HessError(f"cannot run on cores: {bad}; cores: {', '.join(map(str, valid))}")
-    os.sched_setaffinity(0, cores)
 
 
 def _limit_threads(threads: int) -> None:

@@ -12,6 +12,7 @@ import json
 import os
 import socket
 import subprocess
+import time
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -91,6 +92,9 @@ class RayEngine:
         """Runs that have ended, as soon as there are any, or none after so many seconds."""
         import ray
 
+        if not self._tasks:  # every machine is gone; others may come
+            time.sleep(seconds)
+            return []
         ended, _ = ray.wait(list(self._tasks), num_returns=1, timeout=seconds)
         return [(self._tasks.pop(reference), _ending(reference)) for reference in ended]
 
@@ -104,6 +108,8 @@ class RayEngine:
 
 def connect(address: str | None) -> None:
     """Start a local instance that nobody else can reach, or join the cluster that was named."""
+    if address is not None:
+        _knock(address)
     import ray
 
     quiet = {"log_to_driver": False, "logging_level": "error"}
@@ -118,7 +124,6 @@ def connect(address: str | None) -> None:
                 **quiet,
             )
         else:
-            _knock(address)
             ray.init(address=address, **quiet)
     except (ray.exceptions.RayError, ConnectionError, RuntimeError, ValueError) as error:
         first = str(error).strip().partition("\n")[0]

@@ -22,15 +22,16 @@ class LocalPool:
 
     def __init__(self, sweep: Path, cores: Sequence[int] = (), cores_per_run: int = 1):
         chosen = list(cores) or runtime.available_cores()
+        runtime.require_cores(chosen)
+        if not 1 <= cores_per_run <= len(chosen):
+            raise HessError(
+                f"{cores_per_run} cores per run are impossible; this sweep has {len(chosen)}"
+            )
         self._sweep, self._size = sweep, cores_per_run
         self._free = [
             chosen[start : start + cores_per_run]
             for start in range(0, len(chosen) - cores_per_run + 1, cores_per_run)
         ]
-        if cores_per_run < 1 or not self._free:
-            raise HessError(
-                f"{cores_per_run} cores per run are impossible; this sweep has {len(chosen)}"
-            )
         self.slots = len(self._free)
         self._workers: dict[PlannedRun, tuple[subprocess.Popen[bytes], list[int]]] = {}
 
