@@ -22,7 +22,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest --durations=10 $(PYTEST_ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train test pytest test-slow test-faults lint types format bench docs-check lock clean
+.PHONY: help setup train test pytest test-slow test-faults test-ray lint types format bench docs-check lock clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -33,13 +33,16 @@ train: $(STAMP)  ## train HESS (TASK=PointMaze STEPS=100000, further flags in AR
 test: lint types pytest  ## lint, types and the fast tests: what has to pass before a merge
 
 pytest: $(STAMP)
-	$(PYTEST) -n $(WORKERS) -m "not slow and not faults"
+	$(PYTEST) -n $(WORKERS) -m "not slow and not faults and not ray"
 
 test-slow: $(STAMP)  ## the tests that take minutes
 	$(PYTEST) -n $(WORKERS) -m "slow and not faults"
 
 test-faults: $(STAMP)  ## kills, full disks, broken files: does everything survive?
 	$(PYTEST) -m faults
+
+test-ray: $(VENV)/.hess-ray-stamp  ## sweeps on a Ray cluster of several simulated machines
+	$(PYTEST) -m ray
 
 lint: $(STAMP)  ## ruff: rules and formatting
 	$(BIN)/ruff check .
@@ -113,3 +116,7 @@ $(VENV)/.hess-bench-stamp: $(STAMP) requirements-bench.lock
 	@$(PIP) install --quiet --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r requirements-bench.lock \
 		&& touch $@ \
 		|| echo "make: the CPU build of torch was not found; name the index of PyTorch's CPU wheels with TORCH_INDEX=... to compare with Stable-Baselines3" >&2
+
+$(VENV)/.hess-ray-stamp: $(STAMP) requirements-ray.lock
+	$(PIP) install --quiet --require-hashes -r requirements-ray.lock
+	@touch $@

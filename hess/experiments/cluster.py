@@ -22,7 +22,7 @@ from hess import runtime
 from hess.errors import HessError
 from hess.experiments.conduct import Ending
 from hess.experiments.plan import PlannedRun
-from hess.experiments.worker import Job, job_of, launch
+from hess.experiments.worker import Job, as_text, job_of, launch
 from hess.files import read_sealed, reason
 
 _LOSSES = 20  # of workers or machines that one run survives
@@ -67,7 +67,7 @@ class RayEngine:
         import ray
 
         return sum(
-            _room(node["Resources"], self._cores, self._gpus)
+            room(node["Resources"], self._cores, self._gpus)
             for node in ray.nodes()
             if node["Alive"]
         )
@@ -85,7 +85,7 @@ class RayEngine:
         }
         task = ray.remote(train).options(**options)
         place = {"folder": os.getcwd(), "path": os.environ.get("PYTHONPATH", "")}
-        reference = task.remote(json.dumps(dataclasses.asdict(job)), str(self._sweep), place)
+        reference = task.remote(as_text(job), str(self._sweep), place)
         self._tasks[reference] = run
 
     def wait(self, seconds: float) -> list[tuple[PlannedRun, Ending]]:
@@ -108,6 +108,7 @@ class RayEngine:
 
 def connect(address: str | None) -> None:
     """Start a local instance that nobody else can reach, or join the cluster that was named."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would report to its makers
     if address is not None:
         _knock(address)
     import ray
@@ -152,7 +153,8 @@ def _knock(address: str) -> None:
         ) from error
 
 
-def _room(resources: Mapping[str, float], cores: int, gpus: float) -> int:
+def room(resources: Mapping[str, float], cores: int, gpus: float) -> int:
+    """Runs that fit on a machine at a time."""
     by_cores = resources.get("CPU", 0.0) / cores
     return int(min(by_cores, resources.get("GPU", 0.0) / gpus) if gpus else by_cores)
 

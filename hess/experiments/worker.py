@@ -42,6 +42,11 @@ class Job:
     """Of a GPU that several runs use."""
 
 
+def as_text(job: Job) -> str:
+    """For a command line."""
+    return json.dumps(dataclasses.asdict(job))
+
+
 def job_of(run: PlannedRun, sweep: Path, threads: int, cores: list[int] | None = None) -> Job:
     """The job that trains a run of a sweep."""
     from hess.experiments.commands import train_command
@@ -62,7 +67,7 @@ def launch(
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
         return subprocess.Popen(
-            [sys.executable, "-m", "hess.experiments.worker", json.dumps(dataclasses.asdict(job))],
+            [sys.executable, "-m", "hess.experiments.worker", as_text(job)],
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=subprocess.STDOUT,

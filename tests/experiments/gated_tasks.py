@@ -1,7 +1,8 @@
 """A tiny task whose runs wait in the middle until a test lets them go on.
 
-With HESS_TEST_GATE=FOLDER the first environment that has lived long enough writes its process id
-to FOLDER/reached and waits for FOLDER/open. FOLDER/broken makes every step fail.
+With HESS_TEST_GATE=FOLDER an environment that has lived long enough takes one of the files
+FOLDER/place-N, writes its process id to FOLDER/reached-N and waits for FOLDER/open-N. Where there
+is no place left it goes on. FOLDER/broken makes every step fail.
 """
 
 from __future__ import annotations
@@ -38,21 +39,24 @@ class Gated(Tiny):
 
 
 def wait_at(folder: Path) -> None:
-    """Say who is here and wait; only the first one does."""
-    try:
-        with (folder / "reached.tmp").open("x") as file:
-            file.write(str(os.getpid()))
-    except FileExistsError:
+    """Take a place at the gate, if there is one left, say who is here, and wait."""
+    for place in sorted(folder.glob("place-*")):
+        number = place.name.partition("-")[2]
+        try:
+            place.rename(folder / f"taken-{number}")
+        except FileNotFoundError:
+            continue  # somebody else was faster
+        (folder / f"taken-{number}").write_text(str(os.getpid()))
+        (folder / f"taken-{number}").rename(folder / f"reached-{number}")
+        await_text(folder / f"open-{number}", "")
         return
-    (folder / "reached.tmp").rename(folder / "reached")
-    await_file(folder / "open")
 
 
-def await_file(path: Path) -> str:
-    """Its content, once it is there."""
-    while not path.exists():
+def await_text(path: Path, text: str) -> str:
+    """The content of a file, once it is there and has the text in it."""
+    while not (path.exists() and text in (content := path.read_text())):
         time.sleep(_POLL)
-    return path.read_text()
+    return content
 
 
 if GATED not in gymnasium.registry:

@@ -9,7 +9,7 @@ from typing import Any
 
 from hess.experiments.plan import Plan, product
 from tests.experiments import gated_tasks
-from tests.experiments.gated_tasks import await_file
+from tests.experiments.gated_tasks import await_text
 from tests.faults.runs import Outcome, outcome
 from tests.faults.tiny_tasks import HORIZON
 
@@ -59,20 +59,26 @@ def outcomes(runs: Path, seeds: int = 2) -> dict[str, Outcome]:
 
 
 class Gate:
-    """The folder in which a run waits, and somebody who meets it there."""
+    """The folder in which runs wait, and somebody who meets them there."""
 
     def __init__(self, folder: Path):
         self.folder = folder
+        self._places = 0
         folder.mkdir()
 
     def meet(self, act: Callable[[int], None]) -> threading.Thread:
         """In a thread: when a run has come, act with its process id, then let it go on."""
+        number = self._places
+        self._places += 1
 
         def wait_and_act() -> None:
-            pid = int(await_file(self.folder / "reached"))
-            act(pid)
-            (self.folder / "open").touch()
+            pid = int(await_text(self.folder / f"reached-{number}", ""))
+            try:
+                act(pid)
+            finally:
+                (self.folder / f"open-{number}").touch()
 
         thread = threading.Thread(target=wait_and_act, daemon=True)
         thread.start()
+        (self.folder / f"place-{number}").touch()
         return thread

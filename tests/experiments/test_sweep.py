@@ -18,7 +18,7 @@ from hess.experiments.conduct import Ending
 from hess.experiments.pool import LocalPool
 from hess.experiments.sweep import LOG, SweepFolder
 from hess.files import read_sealed, write_sealed
-from tests.experiments.gated_tasks import await_file
+from tests.experiments.gated_tasks import await_text
 from tests.experiments.sweeps import STEPS, Gate, command, outcomes, tiny_plan
 from tests.faults.runs import Outcome
 from tests.faults.tiny_tasks import HORIZON
@@ -65,7 +65,7 @@ def test_a_killed_run_is_told_and_resumed(
 
     def look_and_kill(pid: int) -> None:
         folder = SweepFolder(runs)
-        seen["state"] = [note.state for note in folder.present_notes().values()][0]
+        seen["state"] = next(note.state for note in folder.present_notes().values())
         with pytest.raises(HessError) as caught:
             folder.lock()
         seen["lock"] = str(caught.value)
@@ -102,8 +102,7 @@ def test_a_stopped_sweep_says_how_to_go_on(
 
     def stop(_: int) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
-        while "stopping when this round is learned" not in await_file(log):
-            pass
+        await_text(log, "stopping when this round is learned")
 
     meeting = gate.meet(stop)
     assert main(command(runs, 1)) == 128 + signal.SIGTERM
