@@ -27,6 +27,7 @@ INSTEAD = {
     "make test": "make --directory {root} --dry-run test",
     "make test-slow": "make --directory {root} --dry-run test-slow",
     "make test-faults": "make --directory {root} --dry-run test-faults",
+    "make test-ray": "make --directory {root} --dry-run test-ray",
     "make bench": "make --directory {root} --dry-run bench",
     "make docs-check": "make --directory {root} --dry-run docs-check",
     "make format": "make --directory {root} --dry-run format",
@@ -39,6 +40,16 @@ INSTEAD = {
     " --representation.minibatches 500": "hess train corridor:Corridor-v0"
     " --subgoal-interval 10 --steps 500 --representation.minibatches 10",
     "pip install .": "{python} -m pip install --dry-run --no-deps --no-build-isolation {root}",
+    # Short ones, or only their plans; Ray has tests of its own.
+    "hess sweep --methods hess lesson sac --tasks AntMaze PointMaze --seeds 5"
+    " --set steps=1000000": "hess sweep --methods sac --seeds 1 --set steps=1000",
+    "hess sweep --ray --methods hess sac --tasks AntMaze --seeds 5": "hess sweep --ray"
+    " --methods hess sac --tasks AntMaze --seeds 5 --dry-run",
+    "hess sweep --ray --ray-address 10.0.0.1:6379 --runs /shared/runs --methods hess"
+    " --tasks AntMaze --seeds 20": "hess sweep --ray --ray-address 10.0.0.1:6379 --runs shared"
+    " --methods hess --tasks AntMaze --seeds 20 --dry-run",
+    "pip install '.[ray]'": "{python} -m pip install --dry-run --no-deps --no-build-isolation"
+    " {root}",
     "pre-commit install": "test -f {root}/.pre-commit-config.yaml",
 }
 # text in a Python example -> text that is run instead
