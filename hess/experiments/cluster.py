@@ -7,13 +7,12 @@ path that all machines share, and a task that does not find the sweep there says
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -66,17 +65,15 @@ class RayEngine:
         """Runs at a time, on the machines that are there now; they may come and go."""
         import ray
 
-        return sum(
-            room(node["Resources"], self._cores, self._gpus)
-            for node in ray.nodes()
-            if node["Alive"]
-        )
+        list_nodes: Callable[[], list[dict[str, Any]]] = ray.nodes
+        alive = [node for node in list_nodes() if node["Alive"]]
+        return sum(room(node["Resources"], self._cores, self._gpus) for node in alive)
 
     def start(self, run: PlannedRun) -> None:
         """Hand a run to Ray."""
         import ray
 
-        job = dataclasses.replace(job_of(run, self._sweep, self._cores), gpu_share=self._gpus)
+        job = job_of(run, self._sweep, self._cores, self._gpus)
         options = {
             "num_cpus": self._cores,
             "num_gpus": self._gpus,
@@ -113,7 +110,7 @@ def connect(address: str | None) -> None:
         _knock(address)
     import ray
 
-    quiet = {"log_to_driver": False, "logging_level": "error"}
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
     try:
         if address is None:
             ray.init(

@@ -26,7 +26,7 @@ from hess.training.folder import MAY_CHANGE, run_path
 from hess.validation import validate
 
 _OWN_FLAGS = {"task": "tasks", "method": "methods", "seed": "seeds"}
-_LONGEST_NAME = 160  # characters; file systems end at 255 bytes
+_LONGEST_SETTING = 140  # characters; file systems end at 255 bytes
 
 
 @dataclass(frozen=True)
@@ -123,11 +123,10 @@ def _name(start: Config, config: Config, preset: str) -> str:
         for name, value in after.items()
         if value != before[name] and name not in _OWN_FLAGS and not name.startswith(MAY_CHANGE)
     ]
-    parts = [*([] if preset == "default" else [preset]), *changed]
-    name = ",".join([*parts, f"seed-{config.seed}"])
-    if len(name) <= _LONGEST_NAME:
-        return name
-    return f"{name[: _LONGEST_NAME - 60]}-{digest(name.encode())[:12]},seed-{config.seed}"
+    setting = ",".join([*([] if preset == "default" else [preset]), *changed])
+    if len(setting) > _LONGEST_SETTING:
+        setting = f"{setting[: _LONGEST_SETTING - 20]}-{digest(setting.encode())[:12]}"
+    return f"{setting},seed-{config.seed}".lstrip(",")
 
 
 def _text(value: Any) -> str:

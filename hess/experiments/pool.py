@@ -42,7 +42,7 @@ class LocalPool:
         """Nobody is left behind."""
         self.stop()
         deadline = time.monotonic() + _GRACE
-        for process, _ in self._workers.values():
+        for process, _cores in self._workers.values():
             try:
                 process.wait(max(deadline - time.monotonic(), 0.0))
             except subprocess.TimeoutExpired:
@@ -52,7 +52,8 @@ class LocalPool:
         """Start a run on free cores."""
         cores = self._free.pop(0)
         pinned = cores if runtime.can_pin() else None
-        self._workers[run] = launch(job_of(run, self._sweep, self._size, pinned)), cores
+        job = job_of(run, self._sweep, self._size, 1 / self.slots, pinned)
+        self._workers[run] = launch(job), cores
 
     def wait(self, seconds: float) -> list[tuple[PlannedRun, Ending]]:
         """Runs that have ended, as soon as there are any, or none after so many seconds."""

@@ -15,6 +15,7 @@ from hess.experiments.speed import Speeds
 from hess.experiments.sweep import LOG, Note
 from hess.training.folder import RunFolder
 from hess.training.manifest import Manifest, newest_manifest
+from hess.training.records import EVALUATION_COLUMNS
 
 State = Literal["done", "running", "failed", "stopped", "queued"]
 STATES: tuple[State, ...] = ("done", "running", "failed", "stopped", "queued")
@@ -146,12 +147,11 @@ def _speed(rows: Sequence[Mapping[str, Any]], pipeline: bool) -> float | None:
 
 
 def _last_success(folder: RunFolder) -> float | None:
-    lines = _tail(folder.evaluations_file)
+    column = EVALUATION_COLUMNS.index("success_rate")
     try:
-        header = folder.evaluations_file.open().readline().strip().split(",")
-        return float(lines[-1].split(",")[header.index("success_rate")])
-    except (OSError, ValueError, IndexError):
-        return None  # before the first evaluation
+        return float(_tail(folder.evaluations_file)[-1].split(",")[column])
+    except (ValueError, IndexError):
+        return None  # before the first evaluation there is only the header
 
 
 def _tail(path: Path) -> list[str]:

@@ -36,10 +36,10 @@ class Job:
     """The run's."""
     threads: int
     """For XLA."""
-    cores: list[int] | None = None
-    """To be pinned to."""
     gpu_share: float = 0.0
     """Of a GPU that several runs use."""
+    cores: list[int] | None = None
+    """To be pinned to."""
 
 
 def as_text(job: Job) -> str:
@@ -47,13 +47,19 @@ def as_text(job: Job) -> str:
     return json.dumps(dataclasses.asdict(job))
 
 
-def job_of(run: PlannedRun, sweep: Path, threads: int, cores: list[int] | None = None) -> Job:
+def job_of(
+    run: PlannedRun,
+    sweep: Path,
+    threads: int,
+    gpu_share: float,
+    cores: list[int] | None = None,
+) -> Job:
     """The job that trains a run of a sweep."""
     from hess.experiments.commands import train_command
 
     arguments = shlex.split(train_command(run.config))[1:]
     arguments += ["--runs", str(sweep), "--name", run.name]
-    return Job(arguments, str(run.path(sweep)), threads, cores)
+    return Job(arguments, str(run.path(sweep)), threads, gpu_share, cores)
 
 
 def launch(

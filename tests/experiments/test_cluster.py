@@ -15,6 +15,7 @@ import pytest
 from hess.cli import main
 from hess.experiments import cluster
 from hess.experiments.sweep import LOG
+from hess.experiments.worker import Job, as_text
 from tests.experiments.gated_tasks import await_text
 from tests.experiments.sweeps import Gate, command, outcomes, tiny_plan
 from tests.faults.runs import Outcome
@@ -80,8 +81,8 @@ def test_resources_decide_how_many_runs_fit() -> None:
 
 
 def test_a_machine_that_does_not_see_the_sweep_says_so(tmp_path: Path) -> None:
-    job = cluster.Job([], str(tmp_path / "task" / "sac" / "seed-0"), 1)
-    problem = cluster.train(cluster.as_text(job), str(tmp_path), {"folder": "", "path": ""})
+    job = Job([], str(tmp_path / "task" / "sac" / "seed-0"), 1)
+    problem = cluster.train(as_text(job), str(tmp_path), {"folder": "", "path": ""})
     assert f"does not see the sweep in {str(tmp_path)!r}" in problem
 
 
@@ -94,7 +95,7 @@ def nodes(gate: Gate) -> Iterator[Any]:
     pytest.importorskip("ray", reason="Ray is not installed; make test-ray installs it")
     from ray.cluster_utils import Cluster
 
-    started = Cluster(
+    started: Any = Cluster(
         initialize_head=True,
         head_node_args={"num_cpus": 0, "include_dashboard": False, "object_store_memory": _STORE},
     )

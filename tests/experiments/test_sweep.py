@@ -49,6 +49,7 @@ def test_a_finished_sweep_starts_nothing(
     assert said(capsys) == "2 done of 2 runs\n"
 
 
+@pytest.mark.slow
 def test_more_seeds_just_add_runs(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = outcomes(finished)
     assert main(command(finished, 3)) == 0
@@ -89,6 +90,7 @@ def test_a_killed_run_is_told_and_resumed(
     assert outcomes(runs) == undisturbed[1]
 
 
+@pytest.mark.faults
 def test_a_stopped_sweep_says_how_to_go_on(
     undisturbed: Undisturbed,
     gate: Gate,

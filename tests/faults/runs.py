@@ -172,7 +172,7 @@ def outcome(path: Path) -> Outcome:
         (path / "eval.csv").read_bytes(),
         {name: np.asarray(array).tobytes() for name, array in state.items()},
         episodes,
-        {file.name: file.read_bytes() for file in (path / "snapshots").iterdir()},
+        {file.name: file.read_bytes() for file in (path / "snapshots").glob("*")},
         [_without_times(json.loads(line)) for line in lines],
     )
 
