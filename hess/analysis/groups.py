@@ -13,15 +13,9 @@ from numpy.typing import NDArray
 from hess.agents.methods import METHODS
 from hess.analysis.reading import Series, running_mean
 from hess.analysis.runs import Run
+from hess.analysis.statistics import half_width
 
 Floats = NDArray[np.floating[Any]]
-
-# t for a 95 % interval by degrees of freedom; beyond the table it is within 2 % of 1.96.
-_T = (
-    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-    2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-    2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
-)  # fmt: skip
 
 _NOT_A_SETTING = ("seed", "steps", "task", "method", "record.", "evaluation.", "pipeline")
 
@@ -59,12 +53,7 @@ def average(series: Sequence[Series], smooth: int = 1) -> Curve | None:
     values = np.stack(
         [running_mean(np.interp(steps, each.steps, each.values), smooth) for each in series]
     )
-    count = len(values)
-    half = None
-    if count > 1:
-        t = _T[count - 2] if count - 2 < len(_T) else 1.96
-        half = t * values.std(0, ddof=1) / np.sqrt(count)
-    return Curve(steps, values.mean(0), half, count)
+    return Curve(steps, values.mean(0), half_width(values), len(values))
 
 
 def by_task(runs: Sequence[Run]) -> dict[str, list[Run]]:
@@ -75,14 +64,28 @@ def by_task(runs: Sequence[Run]) -> dict[str, list[Run]]:
 
 def by_method(runs: Sequence[Run]) -> list[Setting]:
     """One setting per method, each with the values that most of its runs have."""
-    order = [*METHODS, *sorted({run.config.method for run in runs} - set(METHODS))]
     settings = []
-    for method in order:
+    for method in _in_order(runs):
         own = [run for run in runs if run.config.method == method]
         usual = _usual(own)
         kept = tuple(run for run in own if _differences(run, usual) == {})
         if kept:
             settings.append(Setting(method, kept))
+    return settings
+
+
+def by_setting(runs: Sequence[Run]) -> list[Setting]:
+    """Per method the usual values first, then every other combination under what it changes."""
+    settings = []
+    for method in _in_order(runs):
+        own = [run for run in runs if run.config.method == method]
+        usual = _usual(own)
+        groups: dict[str, list[Run]] = {method: []}
+        for run in own:
+            changes = _differences(run, usual).items()
+            label = " ".join([method, *(f"{name}={value}" for name, value in sorted(changes))])
+            groups.setdefault(label, []).append(run)
+        settings += [Setting(label, tuple(group)) for label, group in groups.items() if group]
     return settings
 
 
@@ -102,6 +105,12 @@ def by_value(runs: Sequence[Run]) -> dict[str, list[Setting]]:
                 Setting(f"{value}", tuple(values[value])) for value in order
             ]
     return panels
+
+
+def _in_order(runs: Sequence[Run]) -> list[str]:
+    """Methods in the order of the registry, then those that it does not know."""
+    found = {run.config.method for run in runs}
+    return [*(name for name in METHODS if name in found), *sorted(found - set(METHODS))]
 
 
 def _settings(run: Run) -> dict[str, Any]:

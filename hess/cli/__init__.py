@@ -50,6 +50,7 @@ COMMANDS = (
     Command("sweep", "Many runs", "hess.cli.sweep:Sweep"),
     Command("sweep status", "Many runs", "hess.cli.sweep:Status"),
     Command("results", "Many runs", "hess.cli.results:Results"),
+    Command("compare", "Many runs", "hess.cli.compare:Compare"),
     Command("plot", "Look", "hess.cli.plot:Plot"),
     Command("report", "Look", "hess.cli.report:Report"),
     Command("view", "Look", "hess.cli.view:View"),

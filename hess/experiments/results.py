@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hess.analysis.statistics import mean_estimate
 from hess.errors import HessError
 from hess.experiments.commands import train_command
 from hess.files import read_json, write_atomic, write_json
@@ -91,17 +92,29 @@ def record_run(run: Path, results: Path, suite: str) -> Path:
 
 def read_curves(results: Path) -> list[Curve]:
     """Every recorded seed."""
-    curves = []
-    for table in sorted(results.glob("*/*/*.csv")):
-        by_seed: dict[int, list[dict[str, str]]] = defaultdict(list)
+    tables = sorted(results.glob("*/*/*.csv"))
+    return [curve for table in tables for curve in read_table(table)]
+
+
+def read_table(table: Path) -> list[Curve]:
+    """The seeds of one table; suite, method and task are in its path."""
+    by_seed: dict[int, list[tuple[int, float]]] = defaultdict(list)
+    try:
         for row in _read_rows(table):
-            by_seed[int(row["seed"])].append(row)
-        for seed, rows in sorted(by_seed.items()):
-            steps = tuple(int(row["step"]) for row in rows)
-            success = tuple(float(row["success_rate"]) for row in rows)
-            suite, method = table.parts[-3:-1]
-            curves.append(Curve(suite, method, table.stem, seed, steps, success))
-    return curves
+            step, success = int(row["step"]), float(row["success_rate"])
+            if not 0.0 <= success <= 1.0:
+                raise ValueError(f"a success rate of {success}")
+            by_seed[int(row["seed"])].append((step, success))
+    except (KeyError, TypeError, ValueError, csv.Error) as error:
+        columns = ", ".join(COLUMNS)
+        raise HessError(
+            f"{str(table)!r} is damaged or no table of results ({columns}): {error}"
+        ) from error
+    suite, method = table.absolute().parts[-3:-1]
+    return [
+        Curve(suite, method, table.stem, seed, *zip(*rows, strict=True))
+        for seed, rows in sorted(by_seed.items())
+    ]
 
 
 def markdown_table(curves: list[Curve], suite: str) -> str:
@@ -119,18 +132,14 @@ def markdown_table(curves: list[Curve], suite: str) -> str:
 
 
 def _row(task: str, method: str, group: list[Curve]) -> str:
-    finals = np.array([curve.final for curve in group])
+    final = mean_estimate(np.array([curve.final for curve in group]))
     reached = [step for curve in group if (step := curve.steps_to_threshold) is not None]
-    interval = ""
-    if len(finals) > 1:
-        interval = f" ± {1.96 * finals.std(ddof=1) / len(finals) ** 0.5:.2f}"
+    interval = "" if final.high is None else f" ± {final.high - final.value:.2f}"
     when = f"{np.mean(reached) / 1e3:,.0f}k" if reached else "not reached"
     if reached and len(reached) < len(group):
         when += f" ({len(reached)} of {len(group)} seeds)"
     steps = f"{max(curve.steps[-1] for curve in group) / 1e3:,.0f}k"
-    return (
-        f"| {task} | {method} | {len(group)} | {steps} | {finals.mean():.2f}{interval} | {when} |"
-    )
+    return f"| {task} | {method} | {len(group)} | {steps} | {final.value:.2f}{interval} | {when} |"
 
 
 def update_tables(results: Path, readme: Path) -> None:
