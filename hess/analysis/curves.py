@@ -49,13 +49,13 @@ def run_curve(run: Run) -> Figure:
 
 @style.styled
 def method_curves(runs: Sequence[Run], smooth: int = 1) -> Figure:
-    """A panel per task, a curve per method: mean over seeds with its 95 % interval (Fig. 4, 6)."""
+    """A panel per task, a curve per method: mean over seeds with its 95 % interval (Fig. 4, 7)."""
     return _panels({task: by_method(own) for task, own in by_task(runs).items()}, smooth)
 
 
 @style.styled
 def value_curves(runs: Sequence[Run], smooth: int = 1) -> Figure:
-    """A panel per hyper-parameter, a curve per value of it (Fig. 8)."""
+    """A panel per hyper-parameter, a curve per value of it (Fig. 9)."""
     panels = by_value(runs)
     if not panels:
         raise NothingToDrawError("no two runs of a method differ in a hyper-parameter")
@@ -105,6 +105,12 @@ def _variances(setting: Setting) -> list[Series]:
 
 
 @style.styled
+def panel_curves(panels: dict[str, list[Setting]], smooth: int = 1) -> Figure:
+    """Panels by title, each with a curve per setting."""
+    return _panels(panels, smooth)
+
+
+@style.styled
 def diagnostics(run: Run) -> Figure:
     """Every diagnostic of a run that has an explanation."""
     shown = shown_diagnostics(run.metrics)
@@ -135,12 +141,24 @@ def _panels(panels: dict[str, list[Setting]], smooth: int) -> Figure:
     figure, grid = _grid(len(panels), 3.3, 2.7)
     labels = list(dict.fromkeys(s.label for group in panels.values() for s in group))
     for axes, (title, settings) in zip(grid, panels.items(), strict=True):
+        # One colour per label in all panels, as far as there are colours.
+        own = labels if len(labels) <= len(style.PALETTE) else [each.label for each in settings]
         for setting in settings:
-            _draw_setting(axes, setting, labels.index(setting.label), smooth)
+            _draw_setting(axes, setting, own.index(setting.label), smooth)
         _success_axes(axes)
         axes.set_title(title, fontsize=9)
-        axes.legend(loc="upper left", fontsize=7)
+    _legends(figure, grid)
     return figure
+
+
+def _legends(figure: Figure, grid: Sequence[Axes]) -> None:
+    """One below all panels where they show the same curves, one in each where not."""
+    entries = [axes.get_legend_handles_labels() for axes in grid]
+    if len(grid) > 1 and all(labels == entries[0][1] for _, labels in entries):
+        figure.legend(*entries[0], loc="outside lower center", ncols=min(len(entries[0][1]), 6))
+        return
+    for axes in grid:
+        axes.legend(loc="upper left", fontsize=7)
 
 
 def _draw_setting(axes: Axes, setting: Setting, number: int, smooth: int) -> None:

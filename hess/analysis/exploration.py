@@ -1,4 +1,4 @@
-"""Figures of what was explored and how: the paper's Fig. 3, 5 and 7, for any run."""
+"""Figures of what was explored and how: the paper's Fig. 3, 6 and 8, for any run."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def visits_over_time(run: Run) -> Figure:
 
 @style.styled
 def representation_over_time(runs: Sequence[Run]) -> Figure:
-    """φ of the same trajectories at several times, from start to end (Fig. 5); a row per run."""
+    """φ of the same trajectories at several times, from start to end (Fig. 6); a row per run."""
     times = [_moments(run) for run in runs]
     columns = max(map(len, times))
     figure = style.new_figure(_SIDE * columns + 0.9, (_SIDE + 0.4) * len(runs))
@@ -114,7 +114,7 @@ def representation_over_time(runs: Sequence[Run]) -> Figure:
 
 @style.styled
 def subgoals(runs: Sequence[Run]) -> Figure:
-    """Subgoals of the newest episodes in φ-space and in the plane (Fig. 7); a column per run."""
+    """Subgoals of the newest episodes in φ-space and in the plane (Fig. 8); a column per run."""
     alone = len(runs) == 1
     size = (2, 1) if alone else (len(runs), 2)
     figure = style.new_figure(3.4 * size[0], 3.3 * size[1] + 0.6)

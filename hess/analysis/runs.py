@@ -113,6 +113,16 @@ class Run:
             self._loaded[step] = load_snapshot(self.snapshots[step])
         return self._loaded[step]
 
+    def until(self, step: int) -> Run:
+        """The same run with the snapshots up to the one nearest to a step, for maps of then."""
+        earlier = Run(self.path)
+        if self.snapshots:
+            nearest = min(self.snapshots, key=lambda each: abs(each - step))
+            earlier.snapshots = {
+                each: file for each, file in self.snapshots.items() if each <= nearest
+            }
+        return earlier
+
     @property
     def title(self) -> str:
         """For headings: method, task and name."""

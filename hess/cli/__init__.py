@@ -49,6 +49,7 @@ COMMANDS = (
     Command("evaluate", "Training", "hess.cli.evaluate:Evaluate"),
     Command("sweep", "Many runs", "hess.cli.sweep:Sweep"),
     Command("sweep status", "Many runs", "hess.cli.sweep:Status"),
+    Command("reproduce", "Many runs", "hess.cli.reproduce:Reproduce"),
     Command("results", "Many runs", "hess.cli.results:Results"),
     Command("compare", "Many runs", "hess.cli.compare:Compare"),
     Command("plot", "Look", "hess.cli.plot:Plot"),

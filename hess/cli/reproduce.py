@@ -1,0 +1,109 @@
+"""`hess reproduce`."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from hess.cli.sweeping import ManyRuns
+
+if TYPE_CHECKING:
+    from hess.experiments.reproduction import Panel, Request
+    from hess.experiments.suites import Suite
+
+
+@dataclass(frozen=True)
+class Reproduce(ManyRuns):
+    """Run what a figure or table of the paper needs, and draw it; `all` is all of them."""
+
+    suites: tyro.conf.Positional[tuple[str, ...]] = ()
+    """Names from --list, such as fig4."""
+    show_list: Annotated[bool, tyro.conf.arg(name="list")] = False
+    """List the figures and tables, the runs that each needs and what they cost; start nothing."""
+    seeds: int | None = None
+    """Runs of everything that is compared; by default 5 for curves, 1 for maps."""
+    tasks: tuple[str, ...] = ()
+    """Other tasks than the paper's."""
+    preset: str = "default"
+    """Where hyper-parameters come from: default (measured best) or paper (literal)."""
+    scale: float = 1.0
+    """A share of the steps: 0.05 makes a quick miniature, with runs in a folder of its own."""
+    smooth: int = 5
+    """Evaluations to average over, for all curves alike; 1 shows them as they are."""
+    out: Path = Path("figures")
+    """Where figures and tables go."""
+
+    def run(self) -> int:
+        """Plan all suites together, since they share runs; carry out; draw each."""
+        from hess.errors import HessError
+        from hess.experiments.reproduction import Request, plan_of, planned
+        from hess.experiments.suites import ALL, SUITES, chosen_suites
+
+        if self.smooth < 1:
+            raise HessError(f"smooth={self.smooth} is impossible; it must be at least 1")
+        if not self.suites and not self.show_list:
+            raise HessError(f"name what to reproduce: {', '.join(SUITES)}, {ALL}; --list says more")
+        chosen = chosen_suites(self.suites or (ALL,))
+        request = Request(self.seeds, self.tasks, self.preset, self.scale)
+        if self.show_list:
+            return self._list(chosen, request)
+        shown = planned(chosen, request)
+        plan = plan_of(panel for panels in shown.values() for panel in panels)
+        code = self._where_runs_are().carry_out(plan) if plan else 0
+        if not code and not self.dry_run:
+            self._draw(chosen, shown)
+        return code
+
+    def _where_runs_are(self) -> Reproduce:
+        """Miniatures stay apart: nobody should take one for the real thing."""
+        if self.scale == 1.0:
+            return self
+        return dataclasses.replace(self, runs=self.runs / f"scale-{self.scale:g}")
+
+    def _draw(self, chosen: list[Suite], shown: dict[str, tuple[Panel, ...]]) -> None:
+        from hess.analysis.runs import NothingToDrawError
+        from hess.experiments.drawings import Material, draw
+
+        folder = self._where_runs_are().runs
+        for suite in chosen:
+            tasks = self.tasks or suite.tasks
+            material = Material(suite, tasks, shown[suite.name], folder, self.smooth)
+            try:
+                for path in draw(material, self.out):
+                    print(path)
+            except NothingToDrawError as reason:
+                print(f"no {suite.name}: {reason}")
+
+    def _list(self, chosen: list[Suite], request: Request) -> int:
+        """What there is, what it needs, and what of it is still to do."""
+        from rich.table import Table
+
+        from hess.experiments.overview import console
+        from hess.experiments.progress import Watcher, seconds_left
+        from hess.experiments.reproduction import plan_of, planned
+
+        shown = planned(chosen, request)
+        watcher = Watcher(self._where_runs_are().runs)
+        table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+        for name in ("name", "paper", "what it shows"):
+            table.add_column(name)
+        for name in ("runs", "to do", "core-hours"):
+            table.add_column(name, justify="right")
+
+        def add(name: str, section: str, summary: str, panels: tuple[Panel, ...]) -> None:
+            runs = watcher.look(plan_of(panels), {}).runs
+            missing = sum(each.state != "done" for each in runs)
+            hours = sum(seconds_left(runs)) / 3600
+            table.add_row(name, section, summary, str(len(runs)), str(missing), f"{hours:,.1f}")
+
+        for suite in chosen:
+            add(suite.name, f"§{suite.section}", suite.summary, shown[suite.name])
+        if len(chosen) > 1:
+            everything = tuple(panel for panels in shown.values() for panel in panels)
+            add("all", "", "all of these, which share runs", everything)
+        console().print(table)
+        return 0

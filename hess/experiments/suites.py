@@ -1,0 +1,220 @@
+"""Every figure and table of the paper as a suite of runs, under its number in the paper.
+
+Figures 1 and 2 are drawings of the method and show no data. Where the paper leaves a task or the
+length of a run to a picture, the choice is ours and the comment beside it says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hess.errors import unknown
+from hess.experiments.grids import grid
+
+ALL = "all"
+_SEEDS = 5  # §5: "the mean of 5 runs"
+_STEPS = 1_000_000
+# The paper prints no lengths; these show a method that solves the task with room to spare.
+STEPS = {
+    "PointMaze": 500_000,
+    "AntFourRooms": 2_000_000,
+    "CheetahHurdle": 2_000_000,
+    "CheetahAscending": 2_000_000,
+}
+_FUN_STEPS = 70_000_000  # Appendix D
+
+_VECTOR_AND_IMAGES = ("AntMaze", "AntPush", "AntMazeImages", "AntPushImages")
+_ALL_TASKS = (
+    "PointMaze",
+    *_VECTOR_AND_IMAGES,
+    "AntFourRooms",
+    "CheetahHurdle",
+    "CheetahAscending",
+)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A curve, or a row of pictures."""
+
+    label: str
+    method: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """Fields that differ from the method's row."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """Variants that share a panel, on every task of their suite."""
+
+    title: str
+    variants: tuple[Variant, ...]
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A row of `hess reproduce --list`."""
+
+    name: str
+    summary: str
+    section: str
+    """Where the paper has it."""
+    drawing: str
+    """A row of the table in hess/experiments/drawings.py."""
+    tasks: tuple[str, ...] = ()
+    studies: tuple[Study, ...] = ()
+    seeds: int = _SEEDS
+    moment: float = 1.0
+    """The share of a run after which its maps are drawn."""
+
+    def steps(self, task: str, variant: Variant) -> int:
+        """Environment steps of a run."""
+        return int(variant.values.get("steps", STEPS.get(task, _STEPS)))
+
+
+def suite(name: str) -> Suite:
+    """The row of that name."""
+    if name not in SUITES:
+        raise unknown("suite", name, SUITES)
+    return SUITES[name]
+
+
+def chosen_suites(names: tuple[str, ...]) -> list[Suite]:
+    """The rows of these names, each once; "all" is every one."""
+    wanted = list(SUITES) if ALL in names else list(dict.fromkeys(names))
+    return [suite(name) for name in wanted]
+
+
+def _methods(*names: str) -> tuple[Study, ...]:
+    return (Study("", tuple(Variant(name, name) for name in names)),)
+
+
+def _grids(*names: str) -> tuple[Study, ...]:
+    studies = []
+    for row in map(grid, names):
+        variants = [
+            Variant(f"{row.symbol} = {value:g}", "hess", {row.field: value}) for value in row.values
+        ]
+        studies.append(Study(row.symbol, tuple(variants)))
+    return tuple(studies)
+
+
+_ROWS = (
+    Suite("table1", "hyper-parameters, the paper's and ours", "B", "hyper-parameters"),
+    Suite(
+        "fig3",
+        "the illustrative example: visits, change of φ, potential, combined score",
+        "3.2",
+        "measures",
+        ("AntMaze",),
+        _methods("hess"),
+        seeds=1,
+        moment=0.2,  # "at 0.2M steps"
+    ),
+    Suite(
+        "fig4",
+        "HESS and the baselines on all tasks",  # without dads, whose success is 0 everywhere
+        "5.2",
+        "curves",
+        _ALL_TASKS,
+        _methods("hess", "h-icm", "h-sr", "lesson", "sac"),
+    ),
+    Suite("fig5", "the AntMaze task", "5.3", "task", ("AntMaze",)),
+    Suite(
+        "fig6",
+        "φ over training with and without stability",
+        "5.3",
+        "representation",
+        ("AntMazeImages",),
+        _methods("hess", "hess-no-stability"),
+        seeds=1,
+    ),
+    Suite(
+        "fig7",
+        "ablations of representation learning and of exploration",
+        "5.4",
+        "curves",
+        _VECTOR_AND_IMAGES,  # "the tasks with image input", "the tasks with vector input"
+        _methods(
+            "hess",
+            "hess-no-stability",
+            "hess-no-stability-no-priority",
+            "hess-no-potential",
+            "hess-immediate-counts",
+            "hess-reactive",
+        ),
+    ),
+    Suite(
+        "fig8",
+        "subgoals that were chosen, without potential and with immediate counts",
+        "5.4",
+        "subgoals",
+        ("AntMaze",),
+        _methods("hess", "hess-no-potential", "hess-immediate-counts"),
+        seeds=1,
+        moment=0.25,  # "at 0.25 million timesteps"
+    ),
+    Suite(
+        "fig9",
+        "sensitivity to α, d_e, k% and c",
+        "5.5",
+        "curves",
+        ("AntPushImages",),
+        _grids("potential-weight", "extension", "stable-fraction", "subgoal-interval"),
+    ),
+    Suite("fig10", "all tasks", "A", "tasks"),
+    Suite(
+        "fig11",
+        "variance of the intrinsic rewards of H-SR",
+        "D",
+        "intrinsic-variance",
+        ("AntMaze",),
+        _methods("h-sr"),
+    ),
+    Suite("fig12", "traces of DADS skills", "D", "skills", ("AntMaze",), _methods("dads"), seeds=1),
+    Suite(
+        "fig13",
+        "FuN: trajectories in the plane and in its latent space",
+        "D",
+        "latent",
+        ("AntMaze",),
+        (Study("", (Variant("fun", "fun", {"steps": _FUN_STEPS}),)),),
+        seeds=1,
+    ),
+    Suite(
+        "fig14",
+        "update interval I, buffer size and p₀",
+        "E.1",
+        "curves",
+        ("AntMaze", "AntMazeImages"),
+        _grids("representation-interval", "capacity", "probability"),
+    ),
+    Suite(
+        "fig15",
+        "with and without imagined subgoals",
+        "E.2",
+        "curves",
+        ("AntPush", "AntPushImages"),
+        _methods("hess", "hess-no-imagined", "hess-no-imagined-wide"),
+    ),
+    Suite(
+        "fig16",
+        "novelty by age discount and by importance sampling",
+        "E.3",
+        "curves",
+        ("AntMaze",),
+        _methods("hess", "hess-importance-novelty"),
+    ),
+    Suite(
+        "fig17",
+        "binary and continuous λ(s)",
+        "E.4",
+        "curves",
+        ("AntMaze", "AntMazeImages"),  # the text names no task
+        _methods("hess", "hess-continuous-stability"),
+    ),
+)
+
+SUITES = {row.name: row for row in _ROWS}
