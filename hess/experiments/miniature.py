@@ -12,7 +12,7 @@ from hess.config import Config, flat_fields
 from hess.errors import HessError
 
 _FEWEST_STEPS = 2_000  # two episodes of the longest tasks
-_EVALUATIONS = 10  # in a run; played as often as in a long one they would take most of the time
+_EVALUATIONS = 10  # in a run, about; as many as in a long one would take most of the time
 _USUAL_SCALE = 0.05  # from here on evaluations have all their episodes
 
 # Field -> the least that makes sense.
@@ -42,11 +42,9 @@ def miniature(config: Config, scale: float) -> dict[str, Any]:
         name: min(max(round(fields[name] * share), least), fields[name])
         for name, least in _LEAST.items()
     }
-    episodes = config.evaluation.episodes
+    interval, episodes = config.evaluation.interval, config.evaluation.episodes
     return values | {
         "steps": steps,
-        "evaluation.interval": max(
-            round(config.evaluation.interval * share), steps // _EVALUATIONS
-        ),
+        "evaluation.interval": min(max(round(interval * share), steps // _EVALUATIONS), interval),
         "evaluation.episodes": max(round(episodes * min(share / _USUAL_SCALE, 1.0)), 2),
     }

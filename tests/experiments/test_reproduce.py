@@ -1,0 +1,109 @@
+"""Miniatures of the paper's figures, trained for real, end in pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hess.analysis.runs import Run, find_runs
+from hess.cli import main
+from hess.experiments.drawings import Material, draw
+from hess.experiments.reproduction import Request, panels, plan_of
+from hess.experiments.suites import SUITES, Suite, suite
+from tests.analysis.fakes import fake_run
+
+PNG = b"\x89PNG"
+TINY = ["--tasks", "PointMaze", "--seeds", "1", "--scale", "0.004"]
+
+
+def test_two_miniatures_share_a_run_and_end_in_pictures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["reproduce", "fig3", "fig16", *TINY, "--runs", str(tmp_path / "runs")]
+    command += ["--out", str(tmp_path / "figures")]
+    assert main(command) == 0, capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "2 done of 2 runs" in printed
+    for name in ("fig3.png", "fig3.pdf", "fig16.png", "fig16.pdf", "fig16.md"):
+        assert str(tmp_path / "figures" / name) in printed
+    assert (tmp_path / "figures/fig3.png").read_bytes().startswith(PNG)
+    assert (tmp_path / "figures/fig16.png").read_bytes().startswith(PNG)
+    table = (tmp_path / "figures/fig16.md").read_text()
+    assert "| PointMaze | hess-importance-novelty | 1 |" in table
+    runs = find_runs([tmp_path / "runs/scale-0.004"])
+    assert sorted(run.config.method for run in runs) == ["hess", "hess-importance-novelty"]
+    assert all(len(run.evaluations["success_rate"].steps) > 2 for run in runs)
+    assert main(command) == 0
+    assert "started" not in capsys.readouterr().out
+
+
+# --- pictures of made-up runs -------------------------------------------------------------------
+
+MADE_UP = Request(seeds=2, tasks=("PointMaze",), scale=0.06)  # 30 000 steps
+
+
+def material(row: Suite, folder: Path) -> Material:
+    """A suite's runs as if they had been trained."""
+    shown = panels(row, MADE_UP)
+    for number, run in enumerate(plan_of(shown)):
+        config = run.config
+        made = fake_run(folder / f"made-{number}", method=config.method, seed=config.seed)
+        run.path(folder).parent.mkdir(parents=True, exist_ok=True)
+        made.path.rename(run.path(folder))
+    return Material(row, MADE_UP.tasks, shown, folder, smooth=3)
+
+
+@pytest.mark.parametrize("name", ["fig4", "fig7", "fig9"])
+def test_curves_come_with_their_table(name: str, tmp_path: Path) -> None:
+    made = material(suite(name), tmp_path / "runs")
+    picture, _, table = draw(made, tmp_path / "figures")
+    assert picture.read_bytes().startswith(PNG)
+    text = table.read_text()
+    for panel in made.panels:
+        for line in panel.lines:
+            assert f"| {panel.title} | {line.label} | 2 |" in text
+
+
+@pytest.mark.parametrize("name", ["fig3", "fig6", "fig8"])
+def test_maps_are_drawn(name: str, tmp_path: Path) -> None:
+    picture, _ = draw(material(suite(name), tmp_path / "runs"), tmp_path / "figures")
+    assert picture == tmp_path / f"figures/{name}.png"
+    assert picture.read_bytes().startswith(PNG)
+
+
+def test_maps_show_the_moment_that_the_paper_shows(tmp_path: Path) -> None:
+    fake_run(tmp_path, snapshots=6)
+    run = Run(tmp_path / "PointMaze/hess/seed-0")
+    assert list(run.snapshots) == [5_000, 10_000, 15_000, 20_000, 25_000, 30_000]
+    assert list(run.until(14_000).snapshots) == [5_000, 10_000, 15_000]
+    assert list(run.until(0).snapshots) == [5_000]
+    made = material(suite("fig8"), tmp_path / "runs")
+    # A quarter of 30 000 steps; the first of four snapshots is the nearest.
+    assert [list(run.snapshots) for run in made.pictured(made.panels[0])] == [[7_500]] * 3
+
+
+def test_a_figure_per_task_where_there_are_several(tmp_path: Path) -> None:
+    made = material(suite("fig3"), tmp_path / "runs")
+    twice = Material(made.suite, made.tasks, made.panels * 2, made.runs, 1)
+    names = {path.name for path in draw(twice, tmp_path / "figures")}
+    assert names == {"fig3-PointMaze.png", "fig3-PointMaze.pdf"}
+
+
+def test_the_table_of_hyper_parameters(tmp_path: Path) -> None:
+    assert main(["reproduce", "table1", "--out", str(tmp_path)]) == 0
+    text = (tmp_path / "table1.md").read_text()
+    expected = "| `exploration.potential_weight` | 0.03 | 0.01 | 0.003, 0.01, 0.03, 0.1, 0.3 |"
+    assert f"| scaling factor α {expected}" in text
+
+
+@pytest.mark.usefixtures("rendering")
+def test_pictures_of_the_tasks_need_no_runs(tmp_path: Path) -> None:
+    assert main(["reproduce", "fig5", "--out", str(tmp_path)]) == 0
+    assert (tmp_path / "fig5.png").read_bytes().startswith(PNG)
+
+
+def test_every_drawing_that_has_runs_is_tried_here_or_where_it_is_made() -> None:
+    elsewhere = {"skills", "latent", "intrinsic-variance", "task", "tasks", "hyper-parameters"}
+    here = {"curves", "measures", "representation", "subgoals"}
+    assert {row.drawing for row in SUITES.values()} == here | elsewhere
