@@ -50,6 +50,10 @@ INSTEAD = {
     " --methods hess --tasks AntMaze --seeds 20 --dry-run",
     "pip install '.[ray]'": "{python} -m pip install --dry-run --no-deps --no-build-isolation"
     " {root}",
+    "hess reproduce fig4 --seeds 5": "hess reproduce fig4 --seeds 5 --dry-run",
+    "hess reproduce fig16 --tasks PointMaze --seeds 1 --scale 0.02": "hess reproduce fig16"
+    " --tasks PointMaze --seeds 1 --scale 0.004",
+    "hess compare runs --format markdown": "hess compare runs-scale-0.004 --format markdown",
     "pre-commit install": "test -f {root}/.pre-commit-config.yaml",
 }
 # text in a Python example -> text that is run instead

@@ -31,7 +31,7 @@ class Reproduce(ManyRuns):
     preset: str = "default"
     """Where hyper-parameters come from: default (measured best) or paper (literal)."""
     scale: float = 1.0
-    """A share of the steps: 0.05 makes a quick miniature, with runs in a folder of its own."""
+    """A share of the steps: 0.05 makes a quick miniature, with its runs in RUNS-scale-0.05."""
     smooth: int = 5
     """Evaluations to average over, for all curves alike; 1 shows them as they are."""
     out: Path = Path("figures")
@@ -59,10 +59,13 @@ class Reproduce(ManyRuns):
         return code
 
     def _where_runs_are(self) -> Reproduce:
-        """Miniatures stay apart: nobody should take one for the real thing."""
+        """Miniatures stay apart: `hess plot runs` should not take one for the real thing."""
         if self.scale == 1.0:
             return self
-        return dataclasses.replace(self, runs=self.runs / f"scale-{self.scale:g}")
+        beside = self.runs if self.runs.name else self.runs.resolve()
+        return dataclasses.replace(
+            self, runs=beside.with_name(f"{beside.name}-scale-{self.scale:g}")
+        )
 
     def _draw(self, chosen: list[Suite], shown: dict[str, tuple[Panel, ...]]) -> None:
         from hess.analysis.runs import NothingToDrawError

@@ -31,7 +31,7 @@ def test_two_miniatures_share_a_run_and_end_in_pictures(
     assert (tmp_path / "figures/fig16.png").read_bytes().startswith(PNG)
     table = (tmp_path / "figures/fig16.md").read_text()
     assert "| PointMaze | hess-importance-novelty | 1 |" in table
-    runs = find_runs([tmp_path / "runs/scale-0.004"])
+    runs = find_runs([tmp_path / "runs-scale-0.004"])
     assert sorted(run.config.method for run in runs) == ["hess", "hess-importance-novelty"]
     assert all(len(run.evaluations["success_rate"].steps) > 2 for run in runs)
     assert main(command) == 0
