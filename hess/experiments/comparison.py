@@ -11,7 +11,7 @@ import numpy as np
 
 from hess.analysis import statistics
 from hess.analysis.groups import by_setting, by_task
-from hess.analysis.reading import Series
+from hess.analysis.reading import Series, complete_lines
 from hess.analysis.runs import Run, find_runs, walk
 from hess.analysis.statistics import Estimate, Floats
 from hess.errors import HessError, unknown
@@ -104,8 +104,7 @@ def _tables_below(path: Path) -> list[Curve]:
 
 
 def _has_columns(table: Path) -> bool:
-    with table.open(errors="replace") as file:
-        return file.readline().strip() == ",".join(COLUMNS)
+    return complete_lines(table)[:1] == [",".join(COLUMNS)]
 
 
 def _recorded(curve: Curve) -> tuple[Outcome, int]:

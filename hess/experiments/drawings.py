@@ -16,14 +16,12 @@ from hess.analysis.figures import CURVE_FIGURES, FORMATS, METHOD_FIGURES, RUN_FI
 from hess.analysis.groups import Setting
 from hess.analysis.reading import Series
 from hess.analysis.runs import Run
-from hess.config import flat_fields
 from hess.experiments.comparison import Measure, Outcome, compare
-from hess.experiments.grids import GRIDS
+from hess.experiments.hyper_parameters import hyper_parameters
 from hess.experiments.reproduction import Line, Panel
 from hess.experiments.suites import Suite
 from hess.experiments.tables import as_markdown
 from hess.files import write_atomic
-from hess.presets import preset
 
 
 @dataclass(frozen=True)
@@ -127,52 +125,9 @@ def _gallery(material: Material, out: Path) -> list[Path]:
     return [file]
 
 
-# The paper's names for them, in its order; the field that holds the value.
-_HYPER_PARAMETERS = {
-    "subgoal dimension d": "representation.dim",
-    "radius r_g of the neighbourhood for subgoals": "subgoal_radius",
-    "grid size for counts": "exploration.cell_size",
-    "candidate subgoals M": "exploration.candidates",
-    "learning rate, high level": "high.learning_rate",
-    "learning rate, low level": "low.learning_rate",
-    "learning rate, subgoal representation": "representation.learning_rate",
-    "discount γ, high level": "high.discount",
-    "discount γ, low level": "low.discount",
-    "discount γ, cumulative counts": "exploration.count_discount",
-    "soft update rate, both levels": "low.target_rate",
-    "replay buffer size, both levels": "capacity",
-    "reward scaling, high level": "high.reward_scale",
-    "reward scaling, low level": "low.reward_scale",
-    "high-level action frequency c": "subgoal_interval",
-    "batch size, high level": "high.batch_size",
-    "batch size, low level": "low.batch_size",
-    "batch size, representation": "representation.batch_size",
-    "intrinsic reward coefficient η₁": "intrinsic.novelty_weight",
-    "intrinsic reward coefficient η₂": "intrinsic.potential_weight",
-    "stability coefficient λ₀": "representation.stability_weight",
-    "episodes I between representation updates": "representation.interval",
-    "minibatches m in one representation update": "representation.minibatches",
-    "extension d_e of imagined subgoals": "exploration.extension",
-    "scaling factor α": "exploration.potential_weight",
-    "stable ratio k%": "representation.stable_fraction",
-    "initial probability p₀ of active selection": "exploration.probability",
-}
-
-
 def _hyper_parameters(material: Material, out: Path) -> list[Path]:
-    """Table 1 with Section 5.5, from the presets that runs are made with."""
-    paper, default = flat_fields(preset("paper")), flat_fields(preset("default"))
-    ranges = {row.field: ", ".join(f"{value:g}" for value in row.values) for row in GRIDS.values()}
-    lines = [
-        "| hyper-parameter | field | paper | default | values tried |",
-        "|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| {name} | `{field}` | {paper[field]:g} | {default[field]:g} | {ranges.get(field, '')} |"
-        for name, field in _HYPER_PARAMETERS.items()
-    ]
     file = out.with_suffix(".md")
-    write_atomic(file, "\n".join(lines) + "\n")
+    write_atomic(file, hyper_parameters() + "\n")
     return [file]
 
 

@@ -105,12 +105,13 @@ def read_table(table: Path) -> list[Curve]:
             if not 0.0 <= success <= 1.0:
                 raise ValueError(f"a success rate of {success}")
             by_seed[int(row["seed"])].append((step, success))
-    except (KeyError, TypeError, ValueError, csv.Error) as error:
+    except (OSError, KeyError, TypeError, ValueError, csv.Error) as error:
         columns = ", ".join(COLUMNS)
         raise HessError(
             f"{str(table)!r} is damaged or no table of results ({columns}): {error}"
         ) from error
-    suite, method = table.absolute().parts[-3:-1]
+    folder = table.absolute().parent
+    suite, method = folder.parent.name, folder.name
     return [
         Curve(suite, method, table.stem, seed, *zip(*rows, strict=True))
         for seed, rows in sorted(by_seed.items())
