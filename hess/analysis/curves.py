@@ -18,6 +18,7 @@ from hess.training.folder import RunFolder
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _COLUMNS = 4  # panels in a row
+_FIT_INSIDE = 4  # entries of a legend that leave room for the curves
 _FEW = 20  # values that are worth a mark each; a single one would be invisible without
 _VARIANCE = "intrinsic/variance"
 _POINTS = 600  # of a diagnostic: more than a panel has pixels
@@ -153,12 +154,15 @@ def _panels(panels: dict[str, list[Setting]], smooth: int) -> Figure:
 
 def _legends(figure: Figure, grid: Sequence[Axes]) -> None:
     """One below all panels where they show the same curves, one in each where not."""
-    entries = [axes.get_legend_handles_labels() for axes in grid]
-    if len(grid) > 1 and all(labels == entries[0][1] for _, labels in entries):
-        figure.legend(*entries[0], loc="outside lower center", ncols=min(len(entries[0][1]), 6))
+    handles, labels = grid[0].get_legend_handles_labels()
+    shared = all(axes.get_legend_handles_labels()[1] == labels for axes in grid)
+    if not shared or (len(grid) == 1 and len(labels) <= _FIT_INSIDE):
+        for axes in grid:
+            axes.legend(loc="upper left", fontsize=7)
         return
-    for axes in grid:
-        axes.legend(loc="upper left", fontsize=7)
+    columns = max(min(len(labels), int(figure.get_figwidth() / 2.2)), 1)  # inches for a label
+    figure.set_figheight(figure.get_figheight() + 0.2 * math.ceil(len(labels) / columns))
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, fontsize=7)
 
 
 def _draw_setting(axes: Axes, setting: Setting, number: int, smooth: int) -> None:
