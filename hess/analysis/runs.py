@@ -20,6 +20,7 @@ from hess.training.snapshots import list_snapshots
 from hess.training.trust import refuse_foreign_code
 
 _SIGNS = ("config.json", "metrics.jsonl", "eval.csv")
+_LONGEST_NAME = 48  # characters in a heading
 _DEPTH = 6  # folders below the given one; runs/task/method/name needs three
 
 
@@ -125,8 +126,10 @@ class Run:
 
     @property
     def title(self) -> str:
-        """For headings: method, task and name."""
-        return f"{self.config.method} on {self.config.task}, {self.path.name}"
+        """For headings: method, task and name; of a name that is too long for one, the seed."""
+        name = self.path.name
+        short = name if len(name) <= _LONGEST_NAME else f"seed-{self.config.seed}"
+        return f"{self.config.method} on {self.config.task}, {short}"
 
 
 @lru_cache(maxsize=64)

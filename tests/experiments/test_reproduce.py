@@ -40,32 +40,32 @@ def test_two_miniatures_share_a_run_and_end_in_pictures(
 
 # --- pictures of made-up runs -------------------------------------------------------------------
 
-MADE_UP = Request(seeds=2, tasks=("PointMaze",), scale=0.06)  # 30 000 steps
+MADE_UP = Request(seeds=1, tasks=("PointMaze",), scale=0.06)  # 30 000 steps
 
 
-def material(row: Suite, folder: Path) -> Material:
+def material(row: Suite, folder: Path, snapshots: int = 4) -> Material:
     """A suite's runs as if they had been trained."""
     shown = panels(row, MADE_UP)
     for number, run in enumerate(plan_of(shown)):
         config = run.config
-        made = fake_run(folder / f"made-{number}", method=config.method, seed=config.seed)
+        made = fake_run(folder / f"made-{number}", method=config.method, snapshots=snapshots)
         run.path(folder).parent.mkdir(parents=True, exist_ok=True)
         made.path.rename(run.path(folder))
     return Material(row, MADE_UP.tasks, shown, folder, smooth=3)
 
 
-@pytest.mark.parametrize("name", ["fig4", "fig7", "fig9"])
+@pytest.mark.parametrize("name", ["fig4", "fig9"])
 def test_curves_come_with_their_table(name: str, tmp_path: Path) -> None:
-    made = material(suite(name), tmp_path / "runs")
+    made = material(suite(name), tmp_path / "runs", snapshots=0)
     picture, _, table = draw(made, tmp_path / "figures")
     assert picture.read_bytes().startswith(PNG)
     text = table.read_text()
     for panel in made.panels:
         for line in panel.lines:
-            assert f"| {panel.title} | {line.label} | 2 |" in text
+            assert f"| {panel.title} | {line.label} | 1 |" in text
 
 
-@pytest.mark.parametrize("name", ["fig3", "fig6", "fig8"])
+@pytest.mark.parametrize("name", ["fig6", "fig8"])
 def test_maps_are_drawn(name: str, tmp_path: Path) -> None:
     picture, _ = draw(material(suite(name), tmp_path / "runs"), tmp_path / "figures")
     assert picture == tmp_path / f"figures/{name}.png"
