@@ -205,7 +205,15 @@ _ROWS = (
         "E.3",
         "curves",
         ("AntMaze",),
-        _methods("hess", "hess-importance-novelty"),
+        (
+            Study(
+                "",
+                (
+                    Variant("age discount", "hess", {"exploration.novelty": "cumulative"}),
+                    Variant("importance sampling", "hess-importance-novelty"),
+                ),
+            ),
+        ),
     ),
     Suite(
         "fig17",

@@ -10,7 +10,21 @@ from hess.errors import HessError
 from hess.experiments.miniature import miniature
 from hess.validation import validate
 
-CONFIG = make_config("AntMaze", steps=1_000_000)
+CONFIG = make_config(
+    "AntMaze",
+    steps=1_000_000,
+    capacity=1_000_000,
+    representation__first_update=30,
+    representation__interval=100,
+    representation__minibatches=20_000,
+    representation__refresh=2_500,
+    exploration__success_window=20,
+    exploration__novelty_interval=10,
+    evaluation__interval=25_000,
+    evaluation__episodes=10,
+    record__checkpoint_interval=50_000,
+    record__snapshot_interval=20_000,
+)
 
 
 def test_a_twentieth() -> None:
@@ -26,7 +40,7 @@ def test_a_twentieth() -> None:
         "evaluation.interval": 5_000,
         "evaluation.episodes": 10,
         "record.checkpoint_interval": 2_500,
-        "record.snapshot_interval": 2_500,
+        "record.snapshot_interval": 1_000,
     }
 
 

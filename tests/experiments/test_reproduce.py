@@ -8,6 +8,7 @@ import pytest
 
 from hess.analysis.runs import Run, find_runs
 from hess.cli import main
+from hess.config import Config
 from hess.experiments.drawings import Material, draw
 from hess.experiments.reproduction import Request, panels, plan_of
 from hess.experiments.suites import SUITES, Suite, suite
@@ -20,22 +21,22 @@ TINY = ["--tasks", "PointMaze", "--seeds", "1", "--scale", "0.004"]
 def test_two_miniatures_share_a_run_and_end_in_pictures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["reproduce", "fig3", "fig16", *TINY, "--runs", str(tmp_path / "runs")]
+    command = ["reproduce", "fig3", "fig17", *TINY, "--runs", str(tmp_path / "runs")]
     command += ["--out", str(tmp_path / "figures")]
     assert main(command) == 0, capsys.readouterr().out
     printed = capsys.readouterr().out
     assert "2 done of 2 runs" in printed
-    for name in ("fig3.png", "fig3.pdf", "fig16.png", "fig16.pdf", "fig16.md"):
+    for name in ("fig3.png", "fig3.pdf", "fig17.png", "fig17.pdf", "fig17.md"):
         assert str(tmp_path / "figures" / name) in printed
     assert (tmp_path / "figures/fig3.png").read_bytes().startswith(PNG)
-    assert (tmp_path / "figures/fig16.png").read_bytes().startswith(PNG)
-    table = (tmp_path / "figures/fig16.md").read_text()
-    assert "| PointMaze | hess-importance-novelty | 1 |" in table
+    assert (tmp_path / "figures/fig17.png").read_bytes().startswith(PNG)
+    table = (tmp_path / "figures/fig17.md").read_text()
+    assert "| PointMaze | hess-continuous-stability | 1 |" in table
     runs = find_runs([tmp_path / "runs-scale-0.004"])
-    assert sorted(run.config.method for run in runs) == ["hess", "hess-importance-novelty"]
+    assert sorted(run.config.method for run in runs) == ["hess", "hess-continuous-stability"]
     assert all(len(run.evaluations["success_rate"].steps) > 2 for run in runs)
-    assert main(command) == 0
-    assert "started" not in capsys.readouterr().out
+    assert main([*command, "--dry-run"]) == 0
+    assert "0 of 2 runs to do" in capsys.readouterr().out
 
 
 # --- pictures of made-up runs -------------------------------------------------------------------
@@ -93,8 +94,9 @@ def test_a_figure_per_task_where_there_are_several(tmp_path: Path) -> None:
 def test_the_table_of_hyper_parameters(tmp_path: Path) -> None:
     assert main(["reproduce", "table1", "--out", str(tmp_path)]) == 0
     text = (tmp_path / "table1.md").read_text()
-    expected = "| `exploration.potential_weight` | 0.03 | 0.01 | 0.003, 0.01, 0.03, 0.1, 0.3 |"
-    assert f"| scaling factor α {expected}" in text
+    default = Config().exploration.potential_weight
+    values = f"0.03 | {default:g} | 0.003, 0.01, 0.03, 0.1, 0.3"
+    assert f"| scaling factor α | `exploration.potential_weight` | {values} |" in text
 
 
 @pytest.mark.usefixtures("rendering")
