@@ -1,4 +1,4 @@
-"""Traces of skills in the plane: what the same skill did in different episodes (paper Fig. 9)."""
+"""Traces of skills in the plane: what the same skill did in different episodes (paper Fig. 12)."""
 
 from __future__ import annotations
 
