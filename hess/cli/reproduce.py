@@ -50,7 +50,7 @@ class Reproduce(ManyRuns):
         chosen = chosen_suites(self.suites or (ALL,))
         request = Request(self.seeds, self.tasks, self.preset, self.scale)
         if self.show_list:
-            return self._list(chosen, request)
+            return self._list_suites(chosen, request)
         shown = planned(chosen, request)
         plan = plan_of(panel for panels in shown.values() for panel in panels)
         code = self._where_runs_are().carry_out(plan) if plan else 0
@@ -81,7 +81,7 @@ class Reproduce(ManyRuns):
             except NothingToDrawError as reason:
                 print(f"no {suite.name}: {reason}")
 
-    def _list(self, chosen: list[Suite], request: Request) -> int:
+    def _list_suites(self, chosen: list[Suite], request: Request) -> int:
         """What there is, what it needs, and what of it is still to do."""
         from rich.table import Table
 

@@ -18,7 +18,7 @@ from hess.experiments.progress import Overview, Progress, State, last_lines, sec
 
 _LINE_INTERVAL = 60.0  # seconds between two plain overviews
 _MOST_ROWS = 30  # of a live table
-_PLAIN_WIDTH = 200
+_PLAIN_WIDTH = 400
 _STYLES: dict[State, str] = {
     "done": "green",
     "running": "cyan",
@@ -53,7 +53,7 @@ def table(runs: Iterable[Progress], *, estimates: bool = False) -> Table:
     """A row per run; with estimates, what each still needs on one core."""
     runs = list(runs)
     shown = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    shown.add_column("run")
+    shown.add_column("run", no_wrap=True, overflow="fold")
     shown.add_column("state")
     for name in ("steps", "of", "success", "steps/s", *(["needs"] if estimates else [])):
         shown.add_column(name, justify="right")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from hess.cli import main
-from hess.config import Config, override
+from hess.config import Config, flat_fields, override
 from hess.errors import HessError
 from hess.experiments.grids import GRIDS, Grid, grid
 from hess.presets import preset
-from hess.training.folder import flat_fields
 from hess.validation import validate
 
 
