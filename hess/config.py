@@ -123,7 +123,7 @@ class RepresentationConfig:
 class ExplorationConfig:
     """Measures of subgoals and the active strategy (§3.2, §3.3)."""
 
-    probability: float = 0.95
+    probability: float = 0.8
     """p at the start: how often a subgoal is selected actively; 0 switches selection off."""
     schedule: Literal["linear", "success"] = "success"
     """p falls linearly to 0, or stays at p₀·(1 - recent training success)."""
@@ -141,7 +141,7 @@ class ExplorationConfig:
     """The extent of φ over all visited states for which r_g, d_e and cell size are meant."""
     pool: int = 20_000
     """States drawn from the replay once per episode, from which candidates in reach are taken."""
-    extension: float = 8.0
+    extension: float = 5.0
     """d_e: how far the imagined subgoal lies beyond the selected one; 0 switches it off."""
     potential_weight: float = 0.1
     """α: weight of potential against novelty."""
