@@ -37,7 +37,7 @@ class Wanderer:
 
     def reset(self) -> None: ...
 
-    def act(self, observation: Any, goal: Any) -> Any:
+    def act(self, observation: Any, goal: Any, position: Any) -> Any:
         return np.array([1.0, 0.0])
 
     def embed(self, observations: Any) -> Any:

@@ -29,7 +29,7 @@ from hess.errors import HessError
 from hess.replay import Episode, EpisodeShape, empty_replay, insert, segment_counts
 
 _PURPOSES = ("skills", "control")
-_NOT_YET = -1
+_NOT_YET = 0  # control never begins before the first episode
 
 
 class Networks(eqx.Module):
