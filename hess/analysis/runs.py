@@ -146,7 +146,9 @@ def find_runs(paths: Sequence[Path]) -> list[Run]:
     found: dict[Path, Run] = {}
     for path in paths:
         if not path.is_dir():
-            raise HessError(f"{str(path)!r} is not a folder")
+            raise HessError(
+                f"{str(path)!r} is not a folder of runs; give one that `hess train` wrote to"
+            )
         below = {folder.resolve(): Run(folder) for folder in walk(path)}
         if not below:
             raise HessError(f"there is no run in {str(path)!r}; `hess train` makes one")
