@@ -210,7 +210,7 @@ class FunConfig:
     """λ of the advantages of both: 0 trusts the critics, 1 the returns."""
     learning_rate: float = 5e-4
     """Adam step size."""
-    epochs: int = 4
+    epochs: int = 2
     """Gradient steps per round; 1 is the plain policy gradient."""
     clip: float = 0.2
     """How far the probability of an action may move in a round before its gradient stops."""
