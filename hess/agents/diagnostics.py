@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from hess.replay import Episode
+
+
+def share(flags: Collection[bool]) -> float:
+    """How many of the flags are set; 0 where there are none."""
+    return sum(flags) / len(flags) if flags else 0.0
 
 
 def segment_diagnostics(episodes: Sequence[Episode], interval: int) -> dict[str, float]:

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from hess.agents.agent import Arrays
+from hess.agents.diagnostics import share
 from hess.agents.exploration import (
     SPREAD_METRICS,
     CandidatePool,
@@ -47,7 +48,7 @@ class Explorer:
 
     def recent_success(self) -> float:
         """Success over the last training episodes."""
-        return float(np.mean(self.recent_successes)) if self.recent_successes else 0.0
+        return share(self.recent_successes)
 
     def set_probability(self, progress: float) -> float:
         """p for the next policy, at this share of training."""

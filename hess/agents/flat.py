@@ -14,6 +14,7 @@ from jaxtyping import Array, PRNGKeyArray
 
 from hess.agents import transitions
 from hess.agents.agent import Arrays, Floats, Progress
+from hess.agents.diagnostics import share
 from hess.agents.networks import HostActor
 from hess.agents.sac import SAC, Batch, Metrics, SACState
 from hess.agents.trees import flatten, unflatten
@@ -112,7 +113,7 @@ class Flat:
 
     def recent_success(self) -> float:
         """Success over the last training episodes."""
-        return float(np.mean(self._recent)) if self._recent else 0.0
+        return share(self._recent)
 
     def embed(self, observations: Floats) -> Floats:
         """There is no φ: embeddings have no dimensions."""

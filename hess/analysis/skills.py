@@ -17,8 +17,8 @@ from hess.agents.agent import Arrays
 from hess.analysis import maps, style
 from hess.analysis.exploration import spread_out, steps_text
 from hess.analysis.runs import NothingToDrawError, Run
-from hess.errors import HessError
-from hess.training.snapshots import SKILLS, list_snapshots, read_snapshot
+from hess.analysis.snapshot import parse_file
+from hess.training.snapshots import SKILLS, list_snapshots
 
 Floats = NDArray[np.floating[Any]]
 
@@ -98,15 +98,7 @@ def _draw_key(axes: Axes) -> None:
 
 def load_traces(path: Path) -> list[Trace]:
     """Read and check a file of traces."""
-    arrays = read_snapshot(path)
-    try:
-        return _parse(arrays)
-    except KeyError as error:
-        raise HessError(
-            f"the snapshot {str(path)!r} is of another version: it has no {error}"
-        ) from error
-    except (ValueError, IndexError, TypeError) as error:
-        raise HessError(f"the snapshot {str(path)!r} is damaged: {error}") from error
+    return parse_file(path, _parse)
 
 
 def _parse(arrays: Arrays) -> list[Trace]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from hess.training.folder import RunFolder
 from hess.training.snapshots import list_snapshots, read_snapshot
 
 Floats = NDArray[np.floating[Any]]
+Parsed = TypeVar("Parsed")
 
 
 @dataclass(frozen=True)
@@ -94,9 +96,14 @@ class Snapshot:
 
 def load_snapshot(path: Path) -> Snapshot:
     """Read and check a snapshot's file."""
+    return parse_file(path, lambda arrays: _parse(int(path.stem), arrays))
+
+
+def parse_file(path: Path, parse: Callable[[Arrays], Parsed]) -> Parsed:
+    """What `parse` makes of the file's arrays; a file that does not fit is one sentence."""
     arrays = read_snapshot(path)
     try:
-        return _parse(int(path.stem), arrays)
+        return parse(arrays)
     except KeyError as error:
         raise HessError(
             f"the snapshot {str(path)!r} is of another version: it has no {error}"

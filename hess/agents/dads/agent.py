@@ -20,7 +20,7 @@ from hess.agents.dads.learning import ControlLearner, SkillLearner, Skills
 from hess.agents.dads.planning import HostDynamics, Planner
 from hess.agents.dads.policy import DrawnSkills, PlannedSkills, PolicySkills, SkillPolicy
 from hess.agents.dads.traces import take_traces
-from hess.agents.diagnostics import segment_moves
+from hess.agents.diagnostics import segment_moves, share
 from hess.agents.networks import HostActor
 from hess.agents.sac import SACState
 from hess.agents.trees import flatten, unflatten
@@ -172,7 +172,7 @@ class Dads:
 
     def recent_success(self) -> float:
         """Success over the last training episodes."""
-        return float(np.mean(self._recent)) if self._recent else 0.0
+        return share(self._recent)
 
     def embed(self, observations: Floats) -> Floats:
         """There is no φ: embeddings have no dimensions."""

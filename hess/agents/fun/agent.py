@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from hess.agents.agent import Arrays, Floats, Progress
+from hess.agents.diagnostics import share
 from hess.agents.explorer import select
 from hess.agents.fun.learner import FunLearner
 from hess.agents.fun.networks import FunNetwork
@@ -93,7 +94,7 @@ class Fun:
 
     def recent_success(self) -> float:
         """Success over the last training episodes."""
-        return float(np.mean(self._recent)) if self._recent else 0.0
+        return share(self._recent)
 
     def embed(self, observations: Floats) -> Floats:
         """Latent states s of observations. [n, obs] -> [n, d]."""
