@@ -74,9 +74,14 @@ def twin(sizes: Sequence[int], key: PRNGKeyArray, layer_norm: bool) -> MLP:
 
 
 def twin_values(critics: MLP, observations: Array, actions: Array) -> Array:
-    """Q of both critics. [B, obs], [B, action] -> [2, B]."""
+    """Q of both critics. [B, obs], [B, action] -> [2, B].
+
+    Each gets its own copy of the inputs: XLA would else join both first layers into one product
+    and transpose what it reads and writes.
+    """
     inputs = jnp.concatenate([observations, actions], -1)
-    return eqx.filter_vmap(lambda critic: critic(inputs)[..., 0])(critics)
+    copies = jnp.broadcast_to(inputs, (2, *inputs.shape))
+    return eqx.filter_vmap(lambda critic, each: critic(each)[..., 0])(critics, copies)
 
 
 def gaussian(actor: MLP, observations: Array) -> tuple[Array, Array]:
@@ -94,10 +99,13 @@ def squashed_log_probability(mean: Array, log_std: Array, unsquashed: Array) -> 
     return (normal - squash).sum(-1)
 
 
-def sample_action(actor: MLP, observations: Array, key: PRNGKeyArray) -> tuple[Array, Array]:
-    """A reparameterised action and its log-probability. [B, obs] -> [B, action], [B]."""
+def sample_action(actor: MLP, observations: Array, noise: Array) -> tuple[Array, Array]:
+    """The action that standard normal noise draws, and its log-probability.
+
+    [B, obs], [B, action] -> [B, action], [B].
+    """
     mean, log_std = gaussian(actor, observations)
-    unsquashed = mean + jnp.exp(log_std) * jax.random.normal(key, mean.shape)
+    unsquashed = mean + jnp.exp(log_std) * noise
     return jnp.tanh(unsquashed), squashed_log_probability(mean, log_std, unsquashed)
 
 

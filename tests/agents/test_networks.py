@@ -93,7 +93,8 @@ def test_the_log_probability_is_finite_far_out() -> None:
 
 def test_samples_follow_the_gaussian_and_carry_their_log_probability() -> None:
     policy = linear(np.zeros((1, 2)), [0.3, -1.0])
-    actions, log_probabilities = sample_action(policy, jnp.zeros((20_000, 1)), jax.random.key(0))
+    noise = jax.random.normal(jax.random.key(0), (20_000, 1))
+    actions, log_probabilities = sample_action(policy, jnp.zeros((20_000, 1)), noise)
     unsquashed = np.arctanh(np.asarray(actions, np.float64))
     assert unsquashed.mean() == pytest.approx(0.3, abs=0.01)
     assert unsquashed.std() == pytest.approx(np.exp(-1.0), rel=0.02)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -27,6 +27,7 @@ from tests.agents.gradients import assert_gradient
 from tests.agents.tiny import linear, network
 
 KEY = jax.random.key(3)
+NOISE = jnp.array([[0.6], [-1.1], [0.2]])
 UPDATES = 1500
 
 
@@ -67,7 +68,9 @@ def test_targets_bootstrap_at_truncation_and_stop_at_termination() -> None:
     made = state(
         constant_critics(100, 100, 2), constant_critics(7, 4, 2), linear([[0, 0]], [0, 0]), 0.0
     )
-    targets = bellman_targets(made, batch([1, 1, -2], [0, 1, 0]), 0.5, reward_scale=10.0, key=KEY)
+    targets = bellman_targets(
+        made, batch([1, 1, -2], [0, 1, 0]), 0.5, reward_scale=10.0, noise=NOISE
+    )
     assert targets.tolist() == [10 + 0.5 * 4, 10, -20 + 0.5 * 4]
 
 
@@ -75,8 +78,8 @@ def test_targets_have_an_entropy_bonus() -> None:
     actor = linear([[0.5, 0.0]], [0.2, -1.0])
     made = state(constant_critics(0, 0, 2), constant_critics(7, 4, 2), actor, 0.25)
     data = batch([1, 1, 1], [0, 1, 0])
-    _, log_probabilities = sample_action(actor, data.next_observations, KEY)
-    targets = bellman_targets(made, data, 0.5, reward_scale=1.0, key=KEY)
+    _, log_probabilities = sample_action(actor, data.next_observations, NOISE)
+    targets = bellman_targets(made, data, 0.5, reward_scale=1.0, noise=NOISE)
     expected = 1 + 0.5 * np.array([1, 0, 1]) * (4 - 0.25 * np.asarray(log_probabilities))
     np.testing.assert_allclose(targets, expected, rtol=1e-6)
     assert np.abs(log_probabilities).min() > 1e-3
@@ -85,9 +88,9 @@ def test_targets_have_an_entropy_bonus() -> None:
 def test_the_actor_loss_weighs_entropy_against_the_smaller_value() -> None:
     actor = linear([[0.5, 0.0]], [0.2, -1.0])
     data = batch([0, 0, 0], [0, 0, 0])
-    _, log_probabilities = sample_action(actor, data.observations, KEY)
+    _, log_probabilities = sample_action(actor, data.observations, NOISE)
     critics = constant_critics(3, 5, 2)
-    loss, metrics = actor_loss(actor, critics, jnp.asarray(0.25), data, KEY)
+    loss, metrics = actor_loss(actor, critics, jnp.asarray(0.25), data, NOISE)
     mean = float(np.mean(log_probabilities))
     assert float(loss) == pytest.approx(0.25 * mean - 3)
     assert float(metrics["entropy"]) == pytest.approx(-mean)
@@ -127,9 +130,10 @@ class TestGradients:
     def test_of_the_actor_loss_through_the_drawn_action(self) -> None:
         data = self.random_batch()
         critics = network([3, 4, 1], twins=True)
-        temperature = jnp.asarray(0.3)
+        temperature, noise = jnp.asarray(0.3), jax.random.normal(KEY, (4, 1))
         assert_gradient(
-            lambda actor: actor_loss(actor, critics, temperature, data, KEY)[0], network([2, 4, 2])
+            lambda actor: actor_loss(actor, critics, temperature, data, noise)[0],
+            network([2, 4, 2]),
         )
 
     def test_of_the_temperature_loss(self) -> None:
@@ -181,6 +185,26 @@ def test_it_makes_exactly_the_updates_asked_for_and_averages_their_metrics(bandi
     assert set(bandit.metrics) == names
     # Rewards lie in [-8, 1], so must a mean of their values; a sum would not.
     assert -8 < bandit.metrics["value"] < 1
+
+
+@pytest.mark.parametrize("updates", [1, 16, 17, 40])
+def test_every_update_has_a_batch_of_its_own(updates: int) -> None:
+    drawn: list[float] = []
+
+    def sample(key: jax.Array) -> Batch:
+        draw = jax.random.uniform(key, (2, 1))
+        return Batch(draw, draw, draw[:, 0], draw, jnp.ones(2))
+
+    class Watched(SAC):
+        def update(self, state: SACState, batch: Batch, noise: jax.Array) -> Any:
+            seen = jnp.stack([batch.rewards[0], noise[0, 0, 0], noise[1, 0, 0]])
+            jax.debug.callback(lambda values: drawn.extend(values.tolist()), seen)
+            return super().update(state, batch, noise)
+
+    learner = Watched(LevelConfig(hidden=(4,)), 1, 1)
+    learner.learn(learner.init(KEY), sample, KEY, jnp.asarray(updates))
+    jax.effects_barrier()  # type: ignore[no-untyped-call]
+    assert len(drawn) == len(set(drawn)) == 3 * updates
 
 
 def test_a_fresh_target_equals_its_critic_and_then_follows_at_its_rate(bandit: Bandit) -> None:
