@@ -23,6 +23,7 @@ from hess.agents.recall import (
     recall_rollouts,
     recall_states,
 )
+from hess.agents.trees import select
 from hess.config import Config
 from hess.replay import Episode, Replay, segment_counts
 
@@ -142,12 +143,3 @@ class Explorer:
         # Before the first pool there is no spread.
         self._spread = dict(zip(SPREAD_METRICS, arrays["spread"].tolist(), strict=False))
         self.measures.restore(select(arrays, "measures."))
-
-
-def select(arrays: Arrays, prefix: str) -> Arrays:
-    """The arrays whose names begin with the prefix, without it."""
-    return {
-        name.removeprefix(prefix): array
-        for name, array in arrays.items()
-        if name.startswith(prefix)
-    }

@@ -15,9 +15,10 @@ from jaxtyping import Array, PRNGKeyArray
 from hess.agents import transitions
 from hess.agents.agent import Arrays, Floats, Progress
 from hess.agents.diagnostics import share
+from hess.agents.inputs import Moments, Scaling, fold, no_scaling
 from hess.agents.networks import HostActor
 from hess.agents.sac import SAC, Batch, Metrics, SACState
-from hess.agents.trees import flatten, unflatten
+from hess.agents.trees import flatten, select, unflatten
 from hess.config import Config
 from hess.replay import Episode, EpisodeShape, Replay, empty_replay, insert, uniform_index
 
@@ -65,6 +66,7 @@ class Flat:
         self.learner_state = self._learner.init(self._key)
         self.replay = empty_replay(shape, config.capacity)
         self.replay_revision = 0
+        self.moments = Moments(shape.observation_dim)
         self.episodes = 0
         self._recent: deque[bool] = deque(maxlen=config.exploration.success_window)
         self._updates_owed = 0.0
@@ -74,7 +76,12 @@ class Flat:
         """A frozen copy of the actor."""
         if self.episodes < self.config.representation.first_update:
             return FlatPolicy(None)
-        return FlatPolicy(HostActor(self.learner_state.actor))
+        return FlatPolicy(HostActor(fold(self._scaling(), self.learner_state.actor)))
+
+    def _scaling(self) -> Scaling:
+        if self.config.low.normalise:
+            return self.moments.scaling()
+        return no_scaling(self.shape.observation_dim)
 
     def evaluation_policy(self) -> FlatPolicy:
         """The same; its evaluation rollouts are deterministic."""
@@ -86,6 +93,7 @@ class Flat:
         for episode in episodes:
             self.replay = insert(self.replay, episode)
             self.episodes += 1
+            self.moments.add(episode.observations[: int(episode.length) + 1])
             self._recent.append(bool(episode.successes.any()))
         metrics = {"train/recent_success": self.recent_success()}
         if warm:
@@ -95,19 +103,22 @@ class Flat:
             self._updates_owed -= updates
             start = time.perf_counter()
             key = jax.random.fold_in(self._key, self.episodes)
-            self.learner_state, values = self._learn(self.learner_state, self.replay, key, updates)
+            self.learner_state, values = self._learn(
+                self.learner_state, self.replay, self._scaling(), key, updates
+            )
             metrics |= {f"low/{name}": float(value) for name, value in values.items()}
             metrics["time/low"] = time.perf_counter() - start
         return metrics
 
     def _updates(
-        self, state: SACState, replay: Replay, key: PRNGKeyArray, updates: Array
+        self, state: SACState, replay: Replay, scaling: Scaling, key: PRNGKeyArray, updates: Array
     ) -> tuple[SACState, Metrics]:
         cumulative = jnp.cumsum(replay.episodes.length)
 
         def sample(key: PRNGKeyArray) -> Batch:
             index = uniform_index(cumulative, key, self.config.low.batch_size)
-            return transitions.flat_batch(replay.episodes, index, self.config.high.stop_at_success)
+            stop = self.config.high.stop_at_success
+            return transitions.flat_batch(replay.episodes, index, stop, scaling)
 
         return self._learner.learn(state, sample, key, updates)
 
@@ -126,6 +137,7 @@ class Flat:
             "recent": np.asarray(self._recent, np.bool_),
             "updates_owed": np.asarray(self._updates_owed),
         }
+        host |= {f"moments.{name}": array for name, array in self.moments.state().items()}
         return host | flatten(self.learner_state, "learner")
 
     def restore(self, arrays: Arrays) -> None:
@@ -134,6 +146,7 @@ class Flat:
         self.episodes = int(arrays["episodes"])
         self._recent.extend(bool(flag) for flag in arrays["recent"])
         self._updates_owed = float(arrays["updates_owed"])
+        self.moments.restore(select(arrays, "moments."))
 
     def snapshot(self) -> Arrays:
         """Nothing is explored in a subgoal space."""

@@ -21,7 +21,7 @@ from hess.agents.agent import Arrays, Floats, Policy, Progress
 from hess.agents.bonuses import SubgoalSpace
 from hess.agents.diagnostics import segment_diagnostics
 from hess.agents.exploration import CandidatePool
-from hess.agents.explorer import Explorer, select
+from hess.agents.explorer import Explorer
 from hess.agents.hierarchy import HierarchyPolicy, RandomPolicy
 from hess.agents.high_level import HighLevel, HighState
 from hess.agents.inputs import Moments, Scaling, host_low_actor, low_input_dim, no_scaling
@@ -30,7 +30,7 @@ from hess.agents.recall import recall_states
 from hess.agents.representation import Representation, RepresentationState, embed_replay
 from hess.agents.sac import SAC, Metrics, SACState
 from hess.agents.snapshots import take_snapshot
-from hess.agents.trees import flatten, unflatten
+from hess.agents.trees import flatten, select, unflatten
 from hess.config import Config
 from hess.replay import (
     Episode,

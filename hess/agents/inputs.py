@@ -1,4 +1,4 @@
-"""What the two levels see, for learning in JAX and for acting on the host."""
+"""What policies see, for learning in JAX and for acting on the host."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Moments:
         self.count = float(arrays["count"])
         self.mean, self.squares = arrays["mean"].copy(), arrays["squares"].copy()
 
-    def scaling(self, radius: float) -> Scaling:
+    def scaling(self, radius: float = _RELATIVE_RADIUS) -> Scaling:
         """To mean 0 and deviation 1; subgoals are as far away as r_g allows, whatever φ's units."""
         deviation = np.sqrt(self.squares / max(self.count, 1.0))
         factor = 1.0 / np.maximum(deviation, _LEAST_DEVIATION)
@@ -69,6 +69,29 @@ def no_scaling(dim: int) -> Scaling:
     return Scaling(np.zeros(dim, np.float32), np.ones(dim, np.float32))
 
 
+def scaled(scaling: Scaling, observations: Array) -> Array:
+    """Observations as networks see them. [..., obs]."""
+    return (observations - scaling.centre) * scaling.factor
+
+
+def fold(scaling: Scaling, network: MLP) -> MLP:
+    """The network for observations as they are: its first layer takes over what `scaled` does."""
+    observation_dim = len(scaling.centre)
+    weight = np.asarray(network.weights[0])
+    of_observation = scaling.factor[:, None] * weight[:observation_dim]
+    first = np.concatenate([of_observation, weight[observation_dim:]])
+    return _with_first_layer(
+        network, first, np.asarray(network.biases[0]) - scaling.centre @ of_observation
+    )
+
+
+def _with_first_layer(network: MLP, weight: NDArray[Any], bias: NDArray[Any]) -> MLP:
+    folded: MLP = eqx.tree_at(
+        lambda each: (each.weights[0], each.biases[0]), network, (weight, bias)
+    )
+    return folded
+
+
 def low_input_dim(config: LowConfig, observation_dim: int, dim: int) -> int:
     """Width of what the low level's networks take."""
     return observation_dim + (dim if config.subgoal_input == "relative" else 2 * dim)
@@ -78,11 +101,11 @@ def low_input(
     config: LowConfig, scaling: Scaling, observations: Array, embeddings: Array, subgoals: Array
 ) -> Array:
     """s ‖ φ(s) ‖ g, or s ‖ g - φ(s), scaled. -> [B, low_input_dim]."""
-    scaled = (observations - scaling.centre) * scaling.factor
+    seen = scaled(scaling, observations)
     if config.subgoal_input == "relative":
         way = (subgoals - embeddings) * scaling.way_factor
-        return jnp.concatenate([scaled, way], -1)
-    return jnp.concatenate([scaled, embeddings, subgoals], -1)
+        return jnp.concatenate([seen, way], -1)
+    return jnp.concatenate([seen, embeddings, subgoals], -1)
 
 
 def high_input(observations: Array, goals: Array) -> Array:
@@ -92,16 +115,10 @@ def high_input(observations: Array, goals: Array) -> Array:
 
 def host_low_actor(config: LowConfig, scaling: Scaling, actor: MLP) -> HostActor:
     """The low level for plain s ‖ φ(s) ‖ g: the first layer takes over what `low_input` does."""
-    observation_dim = len(scaling.centre)
-    weight = np.asarray(actor.weights[0])
-    of_observation, of_subgoal = weight[:observation_dim], weight[observation_dim:]
-    of_observation = scaling.factor[:, None] * of_observation
-    bias = np.asarray(actor.biases[0]) - scaling.centre @ of_observation
+    folded = fold(scaling, actor)
     if config.subgoal_input == "relative":
-        of_way = scaling.way_factor * of_subgoal
-        of_subgoal = np.concatenate([-of_way, of_way])
-    first = np.concatenate([of_observation, of_subgoal])
-    folded = eqx.tree_at(
-        lambda network: (network.weights[0], network.biases[0]), actor, (first, bias)
-    )
+        first, observation_dim = np.asarray(folded.weights[0]), len(scaling.centre)
+        of_way = scaling.way_factor * first[observation_dim:]
+        first = np.concatenate([first[:observation_dim], -of_way, of_way])
+        folded = _with_first_layer(folded, first, np.asarray(folded.biases[0]))
     return HostActor(folded)

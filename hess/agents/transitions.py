@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
-from hess.agents.inputs import Scaling, high_input, low_input
+from hess.agents.inputs import Scaling, high_input, low_input, scaled
 from hess.agents.sac import Batch
 from hess.config import HighConfig, LowConfig
 from hess.replay import Episode, Index
@@ -91,18 +91,21 @@ def high_batch(
     )
 
 
-def flat_batch(episodes: Episode, index: Index, stop_at_success: bool) -> Batch:
+def flat_batch(episodes: Episode, index: Index, stop_at_success: bool, scaling: Scaling) -> Batch:
     """Transitions of the task itself, for the flat baseline."""
     slot, step = index
     last = step + 1 == episodes.length[slot]
     terminated = last & episodes.terminated[slot]
     if stop_at_success:
         terminated = terminated | episodes.successes[slot, step]
-    observations, goals = episodes.observations, episodes.goals
+    goals = episodes.goals
+    before, after = (
+        scaled(scaling, episodes.observations[slot, each]) for each in (step, step + 1)
+    )
     return Batch(
-        observations=high_input(observations[slot, step], goals[slot, step]),
+        observations=high_input(before, goals[slot, step]),
         actions=episodes.actions[slot, step],
         rewards=episodes.rewards[slot, step],
-        next_observations=high_input(observations[slot, step + 1], goals[slot, step + 1]),
+        next_observations=high_input(after, goals[slot, step + 1]),
         terminated=terminated.astype(jnp.float32),
     )

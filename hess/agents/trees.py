@@ -37,3 +37,12 @@ def _matching(arrays: Arrays, name: str, leaf: Any) -> jax.Array:
             f"the run needs {leaf.dtype}{list(leaf.shape)}"
         )
     return jnp.asarray(array)
+
+
+def select(arrays: Arrays, prefix: str) -> Arrays:
+    """The arrays whose names begin with the prefix, without it."""
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }

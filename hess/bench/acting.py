@@ -39,7 +39,7 @@ def rows(size: Size) -> list[Row]:
         duration = cpu_seconds(lambda: [env.step(action) for action in actions])
         return duration / len(actions) * _MICROSECONDS
 
-    acting, stepping = in_turns(act, step, size.env_chunks)
+    acting, stepping = in_turns(act, step, repetitions=size.env_chunks)
     env.close()
     return [
         Row(

@@ -41,7 +41,7 @@ def _row(task: str, size: Size) -> Row:
 
 def _simulated_row(task: str, env: Env, simulated: SimulatedTask, size: Size) -> Row:
     pair = _Lockstep(env, simulated, size.env_steps, TASKS[task].horizon)
-    ours, bare = in_turns(pair.step_env, pair.step_bare, size.env_chunks)
+    ours, bare = in_turns(pair.step_env, pair.step_bare, repetitions=size.env_chunks)
     pair.check()
     limit = _LIMIT_WITH_IMAGES if TASKS[task].images else _LIMIT
     return Row(

@@ -29,6 +29,8 @@ class Size:
     """Cycles of training that are timed in one repetition."""
     training_repetitions: int
     """Repetitions of training as a whole."""
+    method_repetitions: int
+    """Episodes of each method that are timed."""
     memory_steps: int
     """PointMaze steps over which memory is watched."""
     capacity: int
@@ -46,6 +48,7 @@ FULL = Size(
     cycle=20,
     cycles=3,
     training_repetitions=3,
+    method_repetitions=7,
     memory_steps=200_000,
     capacity=1_000_000,
 )
@@ -61,6 +64,7 @@ QUICK = Size(
     cycle=5,
     cycles=2,
     training_repetitions=1,
+    method_repetitions=2,
     memory_steps=20_000,
     capacity=1_000_000,
 )

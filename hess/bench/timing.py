@@ -30,13 +30,14 @@ def fitting_seconds(work: Callable[[], object]) -> float:
     return (cpu_seconds if len(available_cores()) == 1 else seconds)(work)
 
 
-def in_turns(first: Measurement, second: Measurement, repetitions: int) -> list[list[float]]:
-    """Results of both, measured in the order ABBAABBA..., so that a drift hits both alike."""
-    results: list[list[float]] = [[], []]
-    for repetition in range(repetitions):
-        order = (0, 1) if repetition % 2 == 0 else (1, 0)
-        for which in order:
-            results[which].append((first, second)[which]())
+def in_turns(*measurements: Measurement, repetitions: int) -> list[list[float]]:
+    """Results of each, measured in the order ABCCBAABC..., so that a drift hits all alike."""
+    results: list[list[float]] = [[] for _ in measurements]
+    turns = list(zip(measurements, results, strict=True))
+    for _ in range(repetitions):
+        for measure, found in turns:
+            found.append(measure())
+        turns.reverse()
     return results
 
 

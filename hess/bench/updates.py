@@ -33,7 +33,7 @@ def _row(group: str, other: str, other_name: str, size: Size, cores: Sequence[in
     ):
         ours.listen()
         theirs.listen()
-        mine, reference = in_turns(ours.measure, theirs.measure, size.repetitions)
+        mine, reference = in_turns(ours.measure, theirs.measure, repetitions=size.repetitions)
     goal = _SHARE_OF_LIMIT[count] if group == "sac" else _TIMES_FASTER
     return Row(
         group=group,

@@ -11,6 +11,7 @@ import pytest
 from hess.agents.inputs import (
     Moments,
     Scaling,
+    fold,
     host_low_actor,
     low_input,
     low_input_dim,
@@ -53,6 +54,15 @@ def test_the_host_actor_takes_plain_inputs_and_acts_as_the_network(subgoal_input
     plain = np.concatenate([STATE[0], EMBEDDING[0], SUBGOAL[0]])
     acted = host_low_actor(config, SCALING, actor).act(plain, None)
     np.testing.assert_allclose(acted, np.tanh(mean[0]), atol=1e-5)
+
+
+def test_a_folded_network_takes_plain_observations() -> None:
+    made = network([5, 16, 4])
+    rest = np.array([0.3, -0.7], np.float32)
+    scaled = np.append((STATE[0] - SCALING.centre) * SCALING.factor, rest)
+    expected = made(jnp.asarray(scaled))
+    plain = fold(SCALING, made)(jnp.asarray(np.append(STATE[0], rest)))
+    np.testing.assert_allclose(plain, expected, atol=1e-5)
 
 
 def test_moments_of_parts_are_those_of_the_whole() -> None:

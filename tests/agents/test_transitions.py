@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hess.agents.inputs import no_scaling
+from hess.agents.inputs import Scaling, no_scaling
 from hess.agents.sac import Batch
 from hess.agents.transitions import flat_batch, high_batch, low_batch, low_reward
 from hess.config import HighConfig, LowConfig
@@ -23,6 +23,7 @@ C = 4
 SHAPE = EpisodeShape(
     horizon=12, observation_dim=1, goal_dim=1, action_dim=1, subgoal_dim=2, segments=3
 )
+SCALING = Scaling(np.ones(1, np.float32), np.full(1, 2.0, np.float32))
 
 
 def episode(number: int, length: int, terminated: bool) -> Episode:
@@ -211,7 +212,7 @@ def test_high_level_actions_beyond_the_radius_are_clipped() -> None:
 @pytest.fixture(scope="module", params=[True, False], ids=["stop", "go on"])
 def flat_rows(request: pytest.FixtureRequest) -> tuple[bool, Rows]:
     """Every transition of the task itself."""
-    batch = jax.jit(lambda index: flat_batch(EPISODES, index, request.param))
+    batch = jax.jit(lambda index: flat_batch(EPISODES, index, request.param, SCALING))
     return request.param, Rows(batch(index(STEPS)), STEPS)
 
 
@@ -219,8 +220,8 @@ def test_the_flat_baseline_sees_observation_and_goal_and_the_plain_reward(
     flat_rows: tuple[bool, Rows],
 ) -> None:
     steps, rows = [(0, 4), (0, 11), (1, 5)], flat_rows[1]
-    assert rows("observations", *steps) == [[4, 2], [11, 5.5], [105, 52.5]]
-    assert rows("next_observations", *steps) == [[5, 2.5], [12, 6], [106, 53]]
+    assert rows("observations", *steps) == [[6, 2], [20, 5.5], [208, 52.5]]
+    assert rows("next_observations", *steps) == [[8, 2.5], [22, 6], [210, 53]]
     np.testing.assert_allclose(rows("rewards", *steps), [1e-4, 1e-11, 1e-5], rtol=1e-5)
 
 

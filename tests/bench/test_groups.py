@@ -29,6 +29,7 @@ TINY = Size(
     cycle=1,
     cycles=1,
     training_repetitions=1,
+    method_repetitions=1,
     memory_steps=4_000,
     capacity=2_000,
 )

@@ -39,7 +39,7 @@ def test_turns_alternate_in_who_goes_first() -> None:
         order.append(name)
         return float(len(order))
 
-    first, second = in_turns(lambda: note("a"), lambda: note("b"), 4)
+    first, second = in_turns(lambda: note("a"), lambda: note("b"), repetitions=4)
     assert order == ["a", "b", "b", "a", "a", "b", "b", "a"]
     assert first == [1.0, 4.0, 5.0, 8.0]
     assert second == [2.0, 3.0, 6.0, 7.0]

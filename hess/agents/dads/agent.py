@@ -21,9 +21,10 @@ from hess.agents.dads.planning import HostDynamics, Planner
 from hess.agents.dads.policy import DrawnSkills, PlannedSkills, PolicySkills, SkillPolicy
 from hess.agents.dads.traces import take_traces
 from hess.agents.diagnostics import segment_moves, share
+from hess.agents.inputs import Moments, Scaling, fold, no_scaling
 from hess.agents.networks import HostActor
 from hess.agents.sac import SACState
-from hess.agents.trees import flatten, unflatten
+from hess.agents.trees import flatten, select, unflatten
 from hess.config import Config
 from hess.errors import HessError
 from hess.replay import Episode, EpisodeShape, empty_replay, insert, segment_counts
@@ -55,12 +56,13 @@ class Dads:
         self.networks = Networks(self._skills.init(skills_key), self._control.init(control_key))
         self.replay = empty_replay(shape, config.capacity)
         self.replay_revision = 0
+        self.moments = Moments(shape.observation_dim)
         self.episodes = 0
         self.control_start = _NOT_YET  # episodes before control of the skills began
         self._steps = 0
         self._successes = 0  # since control began
         self._recent: deque[bool] = deque(maxlen=config.exploration.success_window)
-        self._updates_owed = np.zeros(3)  # low, dynamics, high: fractions carried over
+        self._updates_owed = np.zeros(3)  # dynamics, low, high: fractions carried over
 
     @property
     def controlling(self) -> bool:
@@ -89,7 +91,14 @@ class Dads:
         return SkillPolicy(self.config.subgoal_interval, self._host_skills(), choose)
 
     def _host_skills(self) -> HostActor | None:
-        return HostActor(self.networks.skills.low.actor) if self._is_warm() else None
+        if not self._is_warm():
+            return None
+        return HostActor(fold(self._scaling(), self.networks.skills.low.actor))
+
+    def _scaling(self) -> Scaling:
+        if self.config.low.normalise:
+            return self.moments.scaling()
+        return no_scaling(self.shape.observation_dim)
 
     def _is_warm(self) -> bool:
         """Enough random episodes have been stored to learn from."""
@@ -120,6 +129,8 @@ class Dads:
     def _store(self, episode: Episode) -> None:
         self.replay = insert(self.replay, episode)
         self.episodes += 1
+        if not (self.controlling and self.config.dads.frozen):
+            self.moments.add(episode.observations[: int(episode.length) + 1])
         self._steps += int(episode.length)
         solved = bool(episode.successes.any())
         self._successes += solved and self.controlling
@@ -129,10 +140,14 @@ class Dads:
         """Fit the dynamics to the newest episodes, then the skills to the dynamics."""
         start = time.perf_counter()
         steps = sum(int(episode.length) for episode in episodes)
-        rates = (self.config.low.updates_per_decision, self.config.dads.updates_per_step)
-        low_updates, dynamics_updates = self._due(slice(0, 2), steps * np.array(rates))
+        rates = (self.config.dads.updates_per_step, self.config.low.updates_per_decision)
+        updates = self._due(slice(0, 2), steps * np.array(rates))
         skills, low_metrics, dynamics_metrics = self._skills.learn(
-            self.networks.skills, self.replay, self._fold("skills"), low_updates, dynamics_updates
+            self.networks.skills,
+            self.replay,
+            self._scaling(),
+            self._fold("skills"),
+            updates,
         )
         self.networks = Networks(skills, self.networks.high)
         values = {f"low/{name}": float(value) for name, value in low_metrics.items()}
@@ -188,6 +203,7 @@ class Dads:
             "recent": np.asarray(self._recent, np.bool_),
             "updates_owed": self._updates_owed.copy(),
         }
+        host |= {f"moments.{name}": array for name, array in self.moments.state().items()}
         return host | flatten(self.networks, "networks")
 
     def restore(self, arrays: Arrays) -> None:
@@ -199,6 +215,7 @@ class Dads:
         self._successes = int(arrays["successes"])
         self._recent.extend(bool(flag) for flag in arrays["recent"])
         self._updates_owed = arrays["updates_owed"].copy()
+        self.moments.restore(select(arrays, "moments."))
 
     def snapshot(self) -> Arrays:
         """The newest trajectories with their skills."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -10,6 +12,7 @@ from jaxtyping import Array, PRNGKeyArray
 from hess.agents import transitions
 from hess.agents.dads.dynamics import DynamicsLearner, DynamicsState, Moves
 from hess.agents.dads.transitions import moves_at, newest_counts, skill_batch
+from hess.agents.inputs import Scaling
 from hess.agents.sac import SAC, Batch, Metrics, SACState
 from hess.config import Config
 from hess.replay import EpisodeShape, Replay, segment_counts, uniform_index
@@ -43,11 +46,12 @@ class SkillLearner:
         self,
         skills: Skills,
         replay: Replay,
+        scaling: Scaling,
         key: PRNGKeyArray,
-        low_updates: Array,
-        dynamics_updates: Array,
+        updates: Sequence[Array],
     ) -> tuple[Skills, Metrics, Metrics]:
-        """Fit the dynamics to the newest episodes, then the skills to the dynamics."""
+        """So many of the dynamics on the newest episodes, then so many of the skills on them."""
+        dynamics_updates, low_updates = updates
         config, interval = self._config.dads, self._config.subgoal_interval
         episodes = replay.episodes
         everything = jnp.cumsum(episodes.length)
@@ -64,7 +68,9 @@ class SkillLearner:
         def batch(key: PRNGKeyArray, cumulative: Array) -> Batch:
             index_key, others_key = jax.random.split(key)
             index = uniform_index(cumulative, index_key, self._config.low.batch_size)
-            return skill_batch(episodes, index, dynamics.model, self._config, others_key)
+            return skill_batch(
+                episodes, index, dynamics.model, self._config, scaling=scaling, key=others_key
+            )
 
         low, low_metrics = self._low.learn(
             skills.low, lambda key: batch(key, everything), low_key, low_updates

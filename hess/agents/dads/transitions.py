@@ -10,14 +10,15 @@ import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
 from hess.agents.dads.dynamics import Moves, SkillDynamics, skill_reward
+from hess.agents.inputs import Scaling, scaled
 from hess.agents.sac import Batch
 from hess.config import Config
 from hess.replay import Episode, Index, Replay, age_in_episodes
 
 
-def skill_input(observations: Array, skills: Array) -> Array:
-    """s ‖ z. -> [B, obs + d]."""
-    return jnp.concatenate([observations, skills], -1)
+def skill_input(scaling: Scaling, observations: Array, skills: Array) -> Array:
+    """s ‖ z, s scaled. -> [B, obs + d]."""
+    return jnp.concatenate([scaled(scaling, observations), skills], -1)
 
 
 def moves_at(episodes: Episode, index: Index, space: str, interval: int) -> Moves:
@@ -29,7 +30,13 @@ def moves_at(episodes: Episode, index: Index, space: str, interval: int) -> Move
 
 
 def skill_batch(
-    episodes: Episode, index: Index, dynamics: SkillDynamics, config: Config, key: PRNGKeyArray
+    episodes: Episode,
+    index: Index,
+    dynamics: SkillDynamics,
+    config: Config,
+    *,
+    scaling: Scaling,
+    key: PRNGKeyArray,
 ) -> Batch:
     """Steps under a skill, rewarded by the dynamics as they are now.
 
@@ -41,10 +48,10 @@ def skill_batch(
     others = jax.random.uniform(key, (count, *moves.skills.shape), minval=-1.0, maxval=1.0)
     last = step + 1 == episodes.length[slot]
     return Batch(
-        observations=skill_input(episodes.observations[slot, step], moves.skills),
+        observations=skill_input(scaling, episodes.observations[slot, step], moves.skills),
         actions=episodes.actions[slot, step],
         rewards=skill_reward(dynamics, moves, others),
-        next_observations=skill_input(episodes.observations[slot, step + 1], moves.skills),
+        next_observations=skill_input(scaling, episodes.observations[slot, step + 1], moves.skills),
         terminated=(last & episodes.terminated[slot]).astype(jnp.float32),
     )
 

@@ -17,14 +17,13 @@ import numpy as np
 
 from hess.agents.agent import Arrays, Floats, Progress
 from hess.agents.diagnostics import share
-from hess.agents.explorer import select
 from hess.agents.fun.learner import FunLearner
 from hess.agents.fun.networks import FunNetwork
 from hess.agents.fun.policy import FunPolicy
-from hess.agents.inputs import Moments, Scaling, no_scaling
+from hess.agents.inputs import Moments, Scaling, fold, no_scaling
 from hess.agents.networks import MLP
 from hess.agents.snapshots import take_snapshot
-from hess.agents.trees import flatten, unflatten
+from hess.agents.trees import flatten, select, unflatten
 from hess.config import Config
 from hess.errors import HessError
 from hess.replay import Episode, EpisodeShape, empty_replay, insert
@@ -133,11 +132,10 @@ def latent_network(network: FunNetwork, scaling: Scaling) -> MLP:
 
     The scaling is folded into the first layer, and an identity follows the last rectifier.
     """
-    perception, space = network.perception, network.space
-    inputs, dim = perception.weights[0].shape[0], space.biases[-1].shape[0]
-    first = perception.weights[0] * scaling.factor[:inputs, None]
-    weights = [first, *perception.weights[1:], *space.weights, jnp.eye(dim)]
-    shifted = perception.biases[0] - scaling.centre[:inputs] @ first
-    biases = [shifted, *perception.biases[1:], *space.biases, jnp.zeros(dim)]
+    inputs, space = network.perception.weights[0].shape[0], network.space
+    perception = fold(Scaling(scaling.centre[:inputs], scaling.factor[:inputs]), network.perception)
+    dim = space.biases[-1].shape[0]
+    weights = [*perception.weights, *space.weights, jnp.eye(dim)]
+    biases = [*perception.biases, *space.biases, jnp.zeros(dim)]
     made: MLP = eqx.tree_at(lambda each: (each.weights, each.biases), perception, (weights, biases))
     return made

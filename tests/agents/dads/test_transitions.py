@@ -9,12 +9,14 @@ import numpy as np
 from hess.agents.dads.dynamics import Moves, Scale, SkillDynamics, skill_reward
 from hess.agents.dads.policy import DrawnSkills, SkillPolicy
 from hess.agents.dads.transitions import moves_at, newest_counts, skill_batch
+from hess.agents.inputs import Scaling
 from hess.replay import Index
 from tests.agents.tiny import INTERVAL, SHAPE, network, play, stack, tiny_config
 
 POLICY = SkillPolicy(INTERVAL, None, DrawnSkills(INTERVAL, 1.0))
 EPISODES = [play(POLICY, 0), play(POLICY, 1, length=13)]
 RING = stack(EPISODES, slots=3)
+SCALING = Scaling(np.ones(4, np.float32), np.full(4, 2.0, np.float32))
 INDEX = Index(jnp.array([0, 1, 1]), jnp.array([7, 4, 12]))
 
 
@@ -35,14 +37,15 @@ def test_a_batch_is_rewarded_by_the_dynamics_and_ends_only_with_the_task() -> No
     unit = Scale(jnp.zeros(4), jnp.ones(4))
     model = SkillDynamics(network([6, 8, 10]), unit, unit)
     key = jax.random.key(0)
-    batch = skill_batch(RING.episodes, INDEX, model, config, key)
+    batch = skill_batch(RING.episodes, INDEX, model, config, scaling=SCALING, key=key)
     moves = moves_at(RING.episodes, INDEX, "observation", INTERVAL)
     size = (config.dads.other_skills, 3, 2)
     others = jax.random.uniform(key, size, minval=-1.0, maxval=1.0)
     np.testing.assert_allclose(batch.rewards, skill_reward(model, Moves(*moves), others))
     np.testing.assert_array_equal(batch.terminated, [0, 0, 1])
-    expected = np.append(EPISODES[0].observations[8], EPISODES[0].subgoals[1])
-    np.testing.assert_array_equal(batch.next_observations[0], expected)
+    seen = 2.0 * (EPISODES[0].observations[8] - 1.0)
+    expected = np.append(seen, EPISODES[0].subgoals[1])
+    np.testing.assert_allclose(batch.next_observations[0], expected, rtol=1e-6)
 
 
 def test_only_the_newest_episodes_are_counted() -> None:
