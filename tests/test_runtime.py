@@ -23,6 +23,7 @@ LIBRARY_SETTINGS = (
     "DISPLAY",
     "WAYLAND_DISPLAY",
     "JAX_COMPILATION_CACHE_DIR",
+    "XLA_FLAGS",
 )
 
 
@@ -66,6 +67,25 @@ def test_keeps_what_the_user_has_set(tmp_path: Path) -> None:
     }
     settings = settings_after("runtime.configure()", tmp_path, **given)
     assert {name: settings[name] for name in given} == given
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("", "--xla_cpu_experimental_ynn_fusion_type="),
+        ("--xla_dump_to=x", "--xla_dump_to=x --xla_cpu_experimental_ynn_fusion_type="),
+        ("--xla_cpu_experimental_ynn_fusion_type=1", "--xla_cpu_experimental_ynn_fusion_type=1"),
+    ],
+)
+def test_chooses_how_matrices_are_multiplied(tmp_path: Path, given: str, expected: str) -> None:
+    version = "runtime._version = lambda package: '0.10.7'"
+    call = f"{version}; runtime.configure(); runtime.configure()"
+    assert settings_after(call, tmp_path, XLA_FLAGS=given)["XLA_FLAGS"] == expected
+
+
+def test_gives_other_versions_no_flag_that_they_may_not_know(tmp_path: Path) -> None:
+    call = "runtime._version = lambda package: '0.11.0'; runtime.configure()"
+    assert "XLA_FLAGS" not in settings_after(call, tmp_path)
 
 
 def test_leaves_the_gl_backend_to_mujoco_where_there_is_a_display(tmp_path: Path) -> None:
