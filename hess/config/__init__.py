@@ -1,0 +1,119 @@
+"""Everything that can be set, declared once: frozen, typed, documented per field.
+
+Symbols in the comments are the paper's. Field docstrings become the command line's help.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hess.config.baselines import DadsConfig, FunConfig, IntrinsicConfig
+from hess.config.levels import HighConfig, LevelConfig, LowConfig
+from hess.config.subgoals import ExplorationConfig, RepresentationConfig
+from hess.errors import unknown
+
+__all__ = [
+    "Config",
+    "DadsConfig",
+    "EvaluationConfig",
+    "ExplorationConfig",
+    "FunConfig",
+    "HighConfig",
+    "IntrinsicConfig",
+    "LevelConfig",
+    "LowConfig",
+    "RecordConfig",
+    "RepresentationConfig",
+    "fill",
+    "flat_fields",
+    "override",
+]
+
+
+@dataclass(frozen=True)
+class EvaluationConfig:
+    """Evaluation with deterministic policies and without active exploration."""
+
+    interval: int = 25_000
+    """Environment steps between evaluations."""
+    episodes: int = 10
+    """Episodes per evaluation."""
+
+
+@dataclass(frozen=True)
+class RecordConfig:
+    """What is written while training."""
+
+    checkpoint_interval: int = 50_000
+    """Environment steps between checkpoints."""
+    snapshot_interval: int = 20_000
+    """Environment steps between snapshots for figures and the viewer."""
+    tensorboard: bool = True
+    """Write TensorBoard events beside metrics.jsonl."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """A complete description of one run."""
+
+    task: str = "PointMaze"
+    """Task: a name from `hess envs`, a Gymnasium id, or module:Env-v0."""
+    method: str = "hess"
+    """Method: a name from `hess methods`."""
+    seed: int = 0
+    """Seed of everything random in the run."""
+    steps: int = 1_000_000
+    """Environment steps to train for."""
+    num_envs: int = 1
+    """Environments collected side by side, each in its thread."""
+    pipeline: bool = True
+    """Collect the next episodes while learning from the last; the lag is always one round."""
+    capacity: int = 1_000_000
+    """Environment steps that the replay holds, for both levels."""
+    subgoal_interval: int = 50
+    """c: steps per subgoal."""
+    subgoal_radius: float = 20.0
+    """r_g: radius of the neighbourhood for subgoals, in units of φ."""
+    high: HighConfig = field(default_factory=HighConfig)
+    low: LowConfig = field(default_factory=LowConfig)
+    representation: RepresentationConfig = field(default_factory=RepresentationConfig)
+    exploration: ExplorationConfig = field(default_factory=ExplorationConfig)
+    intrinsic: IntrinsicConfig = field(default_factory=IntrinsicConfig)
+    fun: FunConfig = field(default_factory=FunConfig)
+    dads: DadsConfig = field(default_factory=DadsConfig)
+    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+    record: RecordConfig = field(default_factory=RecordConfig)
+
+
+def override(config: Any, values: dict[str, Any]) -> Any:
+    """A copy of a (nested) config with dotted fields replaced: {"low.hindsight": 0.3}."""
+    for name, value in values.items():
+        head, _, rest = name.partition(".")
+        inner = override(getattr(config, head), {rest: value}) if rest else value
+        config = dataclasses.replace(config, **{head: inner})
+    return config
+
+
+def flat_fields(config: Any, prefix: str = "") -> dict[str, Any]:
+    """All fields under dotted names."""
+    fields: dict[str, Any] = {}
+    for each in dataclasses.fields(config):
+        value = getattr(config, each.name)
+        if dataclasses.is_dataclass(value):
+            fields |= flat_fields(value, f"{prefix}{each.name}.")
+        else:
+            fields[prefix + each.name] = value
+    return fields
+
+
+def fill(config: Config, values: Mapping[str, Any]) -> Config:
+    """`override` that refuses names which are no fields."""
+    known = flat_fields(config)
+    for name in values:
+        if name not in known:
+            raise unknown("field", name, known)
+    filled: Config = override(config, dict(values))
+    return filled

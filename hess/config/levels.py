@@ -1,0 +1,78 @@
+"""The two levels of the hierarchy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class LevelConfig:
+    """One soft actor-critic learner: the high level, the low level, or the flat baseline."""
+
+    hidden: tuple[int, ...] = (256, 256)
+    """Hidden layers of actor and critics."""
+    layer_norm: bool = False
+    """Layer normalisation in the critics' hidden layers."""
+    learning_rate: float = 2e-4
+    """Adam step size of actor, critics and temperature."""
+    batch_size: int = 128
+    """Transitions per update."""
+    discount: float = 0.99
+    """γ of this level."""
+    target_rate: float = 0.005
+    """τ: how fast target critics follow the critics."""
+    reward_scale: float = 1.0
+    """Factor on this level's reward."""
+    updates_per_decision: float = 1.0
+    """Gradient updates per decision of this level: a step (low) or a subgoal (high)."""
+    initial_temperature: float = 1.0
+    """Entropy temperature at the start; it is tuned automatically from there."""
+
+
+@dataclass(frozen=True)
+class LowConfig(LevelConfig):
+    """The low level: reaches subgoals."""
+
+    layer_norm: bool = True
+    """Layer normalisation in the critics' hidden layers."""
+    learning_rate: float = 3e-4
+    """Adam step size of actor, critics and temperature."""
+    batch_size: int = 256
+    """Transitions per update."""
+    discount: float = 0.95
+    """γ of this level."""
+    updates_per_decision: float = 0.4
+    """Gradient updates per environment step."""
+    initial_temperature: float = 0.018
+    """Entropy temperature at the start; it is tuned automatically from there."""
+    reward: Literal["distance", "progress"] = "progress"
+    """-‖g - φ(s')‖ (the paper), or the decrease of that distance in one step."""
+    subgoal_input: Literal["absolute", "relative"] = "relative"
+    """The networks see φ(s) and g (the paper), or g - φ(s)."""
+    normalise: bool = True
+    """The networks see observations scaled to mean 0 and deviation 1 over all that came so far."""
+    hindsight: float = 0.3
+    """Share of the batch whose subgoal is replaced by an embedding reached up to c steps later."""
+
+
+@dataclass(frozen=True)
+class HighConfig(LevelConfig):
+    """The high level: sets subgoals."""
+
+    reward_scale: float = 1.0
+    """Factor on the summed reward of a segment."""
+    learning_rate: float = 3e-4
+    """Adam step size of actor, critics and temperature."""
+    discount: float = 0.9
+    """γ per subgoal; near 1, with about ten subgoals per episode, haste would not pay."""
+    initial_temperature: float = 0.05
+    """Entropy temperature at the start; at 1 the entropy bonus drowns a sparse reward for long."""
+    updates_per_decision: float = 5.0
+    """Gradient updates per subgoal."""
+    subgoal_shape: Literal["ball", "box"] = "box"
+    """Neighbourhood of φ(s) for subgoals: the L2 ball of radius r_g (the paper's Δ), or the box."""
+    warmup: Literal["policy", "uniform"] = "uniform"
+    """Who sets the non-active subgoals before the first success: the policy, or uniform draws."""
+    stop_at_success: bool = True
+    """The task is solved when the goal is reached: later rewards do not count, nor a bootstrap."""

@@ -1,0 +1,87 @@
+"""The subgoal space and how it is explored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class RepresentationConfig:
+    """φ: the subgoal representation, learned from slow dynamics (§3.1)."""
+
+    dim: int = 2
+    """d: dimension of the subgoal space."""
+    hidden: tuple[int, ...] = (100,)
+    """Hidden layers of φ."""
+    learning_rate: float = 1e-4
+    """Adam step size."""
+    batch_size: int = 100
+    """Triplets per minibatch."""
+    distance: Literal["l2", "squared_mean"] = "squared_mean"
+    """Triplet distance: L2 as written, or the mean of squares over dimensions."""
+    margin: float = 0.25
+    """δ, in units of `distance`; √2 in "l2" asks for the same spacing as 1 in "squared_mean"."""
+    stability: Literal["binary", "continuous"] = "binary"
+    """λ(s): λ₀ on the best fitted triplets only, or λ₀/√(1 + L_tri) on uniform samples."""
+    stability_weight: float = 0.1
+    """λ₀; 0 switches the stability term off."""
+    stable_fraction: float = 0.3
+    """k%: share of triplets, best fitted first, whose anchors are held."""
+    priority: Literal["loss", "rank", "uniform"] = "rank"
+    """Triplets are drawn ∝ L_tri, uniformly from the worse half, or uniformly from all."""
+    interval: int = 100
+    """I: episodes between updates."""
+    first_update: int = 30
+    """Episodes before the first update; active exploration needs a φ."""
+    minibatches: int = 20_000
+    """m: minibatches per update."""
+    refresh: int = 2_500
+    """Minibatches after which priorities are computed anew within an update."""
+
+
+@dataclass(frozen=True)
+class ExplorationConfig:
+    """Measures of subgoals and the active strategy (§3.2, §3.3)."""
+
+    probability: float = 0.8
+    """p at the start: how often a subgoal is selected actively; 0 switches selection off."""
+    schedule: Literal["linear", "success"] = "success"
+    """p falls linearly to 0, or stays at p₀·(1 - recent training success)."""
+    success_window: int = 20
+    """Training episodes that count as recent for the "success" schedule."""
+    anneal_fraction: float = 0.5
+    """Share of training after which a linear p is 0."""
+    candidates: int = 1_000
+    """M: visited states compared in one selection."""
+    reach: float = 0.6
+    """Candidates lie within this share of r_g around φ(s_t); in the paper all of it, 1."""
+    units: Literal["fixed", "span"] = "span"
+    """r_g, d_e and cell size as given, or times the explored span of φ over `reference_span`."""
+    reference_span: float = 30.0
+    """The extent of φ over all visited states for which r_g, d_e and cell size are meant."""
+    pool: int = 20_000
+    """States drawn from the replay once per episode, from which candidates in reach are taken."""
+    extension: float = 5.0
+    """d_e: how far the imagined subgoal lies beyond the selected one; 0 switches it off."""
+    potential_weight: float = 0.1
+    """α: weight of potential against novelty."""
+    balance: Literal["weighted", "normalised"] = "normalised"
+    """Ñ - αU as written, or both scaled to [0, 1] over the candidates first."""
+    novelty: Literal["reachable", "cumulative", "immediate", "importance"] = "reachable"
+    """The least visited cell that is known to be reachable, with the way there; the paper's N with
+    age discount; the plain visit count n; or N with importance weights."""
+    segment_cost: float = 0.2
+    """What each segment on the way adds to a "reachable" cell's log count."""
+    count_discount: float = 0.99
+    """γ of the cumulative counts, per segment."""
+    cell_size: float = 3.0
+    """Edge of a grid cell, in units of φ."""
+    age_discount: float = 0.995
+    """Weight of a rollout per episode of its age."""
+    attempts: Literal["active", "all"] = "active"
+    """Segments that U is averaged over: those of actively selected subgoals, or all of them."""
+    recount: bool = False
+    """Count all stored states anew after each φ update, instead of keeping the old counts."""
+    novelty_interval: int = 2
+    """Episodes between two computations of N."""
