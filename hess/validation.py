@@ -58,7 +58,8 @@ def _validate_representation(config: Config) -> None:
 
 def _validate_exploration(config: Config) -> None:
     exploration = config.exploration
-    for name in ("probability", "anneal_fraction", "reach", "age_discount", "count_discount"):
+    shares = ("probability", "anneal_fraction", "reach", "age_discount", "count_discount")
+    for name in (*shares, "way_share"):
         _share(f"exploration.{name}", getattr(exploration, name))
     positive = ("candidates", "pool", "cell_size", "success_window", "novelty_interval")
     for name in (*positive, "reference_span"):

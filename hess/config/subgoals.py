@@ -73,6 +73,9 @@ class ExplorationConfig:
     age discount; the plain visit count n; or N with importance weights."""
     segment_cost: float = 0.2
     """What each segment on the way adds to a "reachable" cell's log count."""
+    way_share: float = 0.03
+    """Ways from cell to cell that are rarer among those that leave a cell lead nowhere, for the
+    "reachable" novelty, unless most visits of the next cell came by them; 0 takes all."""
     count_discount: float = 0.99
     """γ of the cumulative counts, per segment."""
     cell_size: float = 3.0
