@@ -6,7 +6,9 @@ and then blocks its caller for ever; the parts it is made of are used here direc
 
 from __future__ import annotations
 
+import socket
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +21,19 @@ class EventFile:
 
     def __init__(self, folder: Path, first_step: int):
         """Points of earlier files from `first_step` on are hidden: they were never reached."""
-        from tensorboardX.event_file_writer import EventsWriter
         from tensorboardX.proto.event_pb2 import Event, SessionLog
+        from tensorboardX.record_writer import RecordWriter
 
-        self._folder = folder
+        self._folder, now = folder, time.time()
+        name = f"events.out.tfevents.{now:.0f}.{socket.gethostname()}.{first_step}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._writer: Any = EventsWriter(str(folder / "events"), f".{first_step}")
+            self._writer: Any = RecordWriter(str(folder / name))
         except OSError as error:
             raise self._problem(error) from error
         started = SessionLog(status=SessionLog.START)
-        self._write(Event(wall_time=time.time(), step=first_step, session_log=started))
+        self._write(Event(wall_time=now, file_version="brain.Event:2"))
+        self._write(Event(wall_time=now, step=first_step, session_log=started))
 
     def add(self, step: int, values: dict[str, float]) -> None:
         """One event with all values."""
@@ -40,7 +44,7 @@ class EventFile:
         self._write(Event(wall_time=time.time(), step=step, summary=Summary(value=scalars)))
 
     def close(self) -> None:
-        """Nothing is buffered."""
+        """Nothing is buffered, unless writing has failed: then it fails again."""
         try:
             self._writer.close()
         except OSError as error:
@@ -48,9 +52,11 @@ class EventFile:
 
     def _write(self, event: Any) -> None:
         try:
-            self._writer.write_event(event)
+            self._writer.write(event.SerializeToString())
             self._writer.flush()
         except OSError as error:
+            with suppress(OSError):
+                self._writer.close()
             raise self._problem(error) from error
 
     def _problem(self, error: OSError) -> HessError:
