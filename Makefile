@@ -39,7 +39,7 @@ test-slow: $(STAMP)  ## the tests that take minutes
 	$(PYTEST) -n $(WORKERS) -m "slow and not faults"
 
 test-faults: $(STAMP)  ## kills, full disks, broken files: does everything survive?
-	$(PYTEST) -m faults
+	$(PYTEST) -n $(WORKERS) -m faults
 
 test-ray: $(VENV)/.hess-ray-stamp  ## sweeps on a Ray cluster of several simulated machines
 	$(PYTEST) -m ray
