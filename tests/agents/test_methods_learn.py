@@ -18,7 +18,7 @@ from hess.envs import register_maze
 from hess.training.folder import RunFolder
 from hess.training.records import read_evaluations, read_metrics
 
-HORIZON, RANDOM_EPISODES = 100, 30
+HORIZON, RANDOM_EPISODES, LAST_EPISODES = 100, 30, 40
 CORRIDOR = register_maze("LearningCorridor", "#####\n#S.G#\n#####", "point", horizon=HORIZON)
 
 SMALL: dict[str, Any] = {
@@ -64,8 +64,10 @@ def test_it_learns(method: str, tmp_path: Path) -> None:
         CORRIDOR, method, seed=budget.seed, steps=budget.steps, runs=tmp_path, **fields
     )
     folder = RunFolder(run.path)
-    random = [line["train/success"] for line in read_metrics(folder)[:RANDOM_EPISODES]]
-    learned = read_evaluations(folder)["success_rate"][-2:]
-    # Both by success at any step; the last two evaluations are 40 episodes.
-    assert np.mean(random) < 0.3, "the task would say nothing"
-    assert np.mean(learned) > np.mean(random) + 0.4
+    episodes = [line["train/success"] for line in read_metrics(folder)]
+    random, last = np.mean(episodes[:RANDOM_EPISODES]), np.mean(episodes[-LAST_EPISODES:])
+    # All by success at any step; the last two evaluations are as many episodes. They show the mode
+    # of the policy, which may stand still where samples of it reach the goal: both ways count.
+    evaluated = np.mean(read_evaluations(folder)["success_rate"][-2:])
+    assert random < 0.3, "the task would say nothing"
+    assert (last + evaluated) / 2 > random + 0.4
