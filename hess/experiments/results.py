@@ -139,7 +139,9 @@ def _row(task: str, method: str, group: list[Curve]) -> str:
     when = f"{np.mean(reached) / 1e3:,.0f}k" if reached else "not reached"
     if reached and len(reached) < len(group):
         when += f" ({len(reached)} of {len(group)} seeds)"
-    steps = f"{max(curve.steps[-1] for curve in group) / 1e3:,.0f}k"
+    lengths = sorted({curve.steps[-1] for curve in group})
+    ends = lengths if len(lengths) == 1 else [lengths[0], lengths[-1]]
+    steps = " to ".join(f"{length / 1e3:,.0f}k" for length in ends)
     return f"| {task} | {method} | {len(group)} | {steps} | {final.value:.2f}{interval} | {when} |"
 
 

@@ -80,6 +80,12 @@ def test_the_table_names_seeds_that_never_reached_the_threshold() -> None:
     assert row == "| AntMaze | hess | 2 | 100k | 0.50 ± 6.35 | 25k (1 of 2 seeds) |"
 
 
+def test_the_table_shows_that_seeds_had_different_budgets() -> None:
+    runs = [curve(seed, *[1.0] * evaluations) for seed, evaluations in enumerate((5, 9, 7))]
+    row = markdown_table(runs, "main").splitlines()[2]
+    assert row == "| AntMaze | hess | 3 | 100k to 200k | 1.00 ± 0.00 | 0k |"
+
+
 def test_tables_are_written_between_the_markers(tmp_path: Path) -> None:
     config = make_config("PointMaze", steps=100)
     record_run(make_run(tmp_path / "run", config, [0.0, 1.0]), tmp_path / "results", "main")
