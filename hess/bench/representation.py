@@ -24,12 +24,12 @@ def rows(size: Size) -> list[Row]:
     replay = noise_replay(ANT_MAZE, size.stored)
     state = learner.init(jax.random.key(0))
     minibatches = jnp.asarray(size.minibatches)
-    anchors = learner.rank(state, replay)
-    state, _ = learner.chunk(state, replay, anchors, jax.random.key(1), jnp.asarray(2))
+    anchors, learn = learner.rank(state, replay), jax.jit(learner.chunk)
+    state, _ = learn(state, replay, anchors, jax.random.key(1), jnp.asarray(2))
 
     def work() -> None:
         nonlocal state
-        state, _ = finished(learner.chunk(state, replay, anchors, jax.random.key(2), minibatches))
+        state, _ = finished(learn(state, replay, anchors, jax.random.key(2), minibatches))
 
     each = statistics.median(
         fitting_seconds(work) / size.minibatches for _ in range(size.repetitions)
