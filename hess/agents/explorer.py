@@ -23,7 +23,7 @@ from hess.agents.recall import (
     recall_rollouts,
     recall_states,
 )
-from hess.agents.trees import select
+from hess.agents.trees import prefixed, select
 from hess.config import Config
 from hess.replay import Episode, Replay, segment_counts
 
@@ -131,8 +131,7 @@ class Explorer:
             "probability": np.asarray(self.probability),
             "spread": np.array(list(self._spread.values())),
         }
-        measures = self.measures.state()
-        return host | {f"measures.{name}": array for name, array in measures.items()}
+        return host | prefixed(self.measures.state(), "measures.")
 
     def restore(self, arrays: Arrays) -> None:
         """Take over what `state` gave."""

@@ -15,10 +15,10 @@ from jaxtyping import Array, PRNGKeyArray
 from hess.agents import transitions
 from hess.agents.agent import Arrays, Floats, Progress
 from hess.agents.diagnostics import share
-from hess.agents.inputs import Moments, Scaling, fold, no_scaling
+from hess.agents.inputs import Moments, Scaling, fold_scaling, low_scaling
 from hess.agents.networks import HostActor
 from hess.agents.sac import SAC, Batch, Metrics, SACState
-from hess.agents.trees import flatten, select, unflatten
+from hess.agents.trees import flatten, prefixed, select, unflatten
 from hess.config import Config
 from hess.replay import Episode, EpisodeShape, Replay, empty_replay, insert, uniform_index
 
@@ -76,12 +76,10 @@ class Flat:
         """A frozen copy of the actor."""
         if self.episodes < self.config.representation.first_update:
             return FlatPolicy(None)
-        return FlatPolicy(HostActor(fold(self._scaling(), self.learner_state.actor)))
+        return FlatPolicy(HostActor(fold_scaling(self._scaling(), self.learner_state.actor)))
 
     def _scaling(self) -> Scaling:
-        if self.config.low.normalise:
-            return self.moments.scaling()
-        return no_scaling(self.shape.observation_dim)
+        return low_scaling(self.config.low, self.moments)
 
     def evaluation_policy(self) -> FlatPolicy:
         """The same; its evaluation rollouts are deterministic."""
@@ -137,7 +135,7 @@ class Flat:
             "recent": np.asarray(self._recent, np.bool_),
             "updates_owed": np.asarray(self._updates_owed),
         }
-        host |= {f"moments.{name}": array for name, array in self.moments.state().items()}
+        host |= prefixed(self.moments.state(), "moments.")
         return host | flatten(self.learner_state, "learner")
 
     def restore(self, arrays: Arrays) -> None:

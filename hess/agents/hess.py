@@ -24,13 +24,13 @@ from hess.agents.exploration import CandidatePool
 from hess.agents.explorer import Explorer
 from hess.agents.hierarchy import HierarchyPolicy, RandomPolicy
 from hess.agents.high_level import HighLevel, HighState
-from hess.agents.inputs import Moments, Scaling, host_low_actor, low_input_dim, no_scaling
+from hess.agents.inputs import Moments, Scaling, host_low_actor, low_input_dim, low_scaling
 from hess.agents.networks import HostActor, HostMLP
 from hess.agents.recall import recall_states
 from hess.agents.representation import Representation, RepresentationState, embed_replay
 from hess.agents.sac import SAC, Metrics, SACState
 from hess.agents.snapshots import take_snapshot
-from hess.agents.trees import flatten, select, unflatten
+from hess.agents.trees import flatten, prefixed, select, unflatten
 from hess.config import Config
 from hess.replay import (
     Episode,
@@ -115,9 +115,7 @@ class Hess:
         )
 
     def _scaling(self) -> Scaling:
-        if self.config.low.normalise:
-            return self.moments.scaling(self.explorer.radius)
-        return no_scaling(self.shape.observation_dim)
+        return low_scaling(self.config.low, self.moments, self.explorer.radius)
 
     def _is_warming_up(self) -> bool:
         """Before the first success there is no reward that the high level could learn from."""
@@ -269,9 +267,10 @@ class Hess:
             "updates_owed": self._updates_owed.copy(),
             "probe_states": self._probe_states,
         }
-        host |= {f"moments.{name}": array for name, array in self.moments.state().items()}
-        explorer = {f"explorer.{name}": array for name, array in self.explorer.state().items()}
-        return host | explorer | flatten(self.networks, "networks")
+        host |= prefixed(self.moments.state(), "moments.")
+        return (
+            host | prefixed(self.explorer.state(), "explorer.") | flatten(self.networks, "networks")
+        )
 
     def restore(self, arrays: Arrays) -> None:
         """Take over what `state` gave."""

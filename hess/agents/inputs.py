@@ -56,12 +56,17 @@ class Moments:
         self.count = float(arrays["count"])
         self.mean, self.squares = arrays["mean"].copy(), arrays["squares"].copy()
 
-    def scaling(self, radius: float = _RELATIVE_RADIUS) -> Scaling:
+    def scaling(self, radius: float) -> Scaling:
         """To mean 0 and deviation 1; subgoals are as far away as r_g allows, whatever φ's units."""
         deviation = np.sqrt(self.squares / max(self.count, 1.0))
         factor = 1.0 / np.maximum(deviation, _LEAST_DEVIATION)
         way_factor = np.float32(_RELATIVE_RADIUS / radius)
         return Scaling(self.mean.astype(np.float32), factor.astype(np.float32), way_factor)
+
+
+def low_scaling(config: LowConfig, moments: Moments, radius: float = _RELATIVE_RADIUS) -> Scaling:
+    """What the policy that moves the robot sees scaled: all entries, or none."""
+    return moments.scaling(radius) if config.normalise else no_scaling(len(moments.mean))
 
 
 def no_scaling(dim: int) -> Scaling:
@@ -74,7 +79,7 @@ def scaled(scaling: Scaling, observations: Array) -> Array:
     return (observations - scaling.centre) * scaling.factor
 
 
-def fold(scaling: Scaling, network: MLP) -> MLP:
+def fold_scaling(scaling: Scaling, network: MLP) -> MLP:
     """The network for observations as they are: its first layer takes over what `scaled` does."""
     observation_dim = len(scaling.centre)
     weight = np.asarray(network.weights[0])
@@ -115,7 +120,7 @@ def high_input(observations: Array, goals: Array) -> Array:
 
 def host_low_actor(config: LowConfig, scaling: Scaling, actor: MLP) -> HostActor:
     """The low level for plain s ‖ φ(s) ‖ g: the first layer takes over what `low_input` does."""
-    folded = fold(scaling, actor)
+    folded = fold_scaling(scaling, actor)
     if config.subgoal_input == "relative":
         first, observation_dim = np.asarray(folded.weights[0]), len(scaling.centre)
         of_way = scaling.way_factor * first[observation_dim:]

@@ -109,7 +109,7 @@ class GridMeasures:
         segments = np.searchsorted(cells, segments)
         values = reachable_counts(
             self._log_surroundings(cells, rollouts.embeddings.shape[-1]),
-            segments[common(segments, times, self.config.way_share)],
+            segments[common_segments(segments, times, self.config.way_share)],
             self.config.segment_cost * rollouts.share,
         )
         self.cumulative_counts = CellTable(cells, values)
@@ -181,7 +181,7 @@ def discounted_sums(counts: Floats, discount: float) -> Floats:
     return sums
 
 
-def common(segments: NDArray[np.int64], times: NDArray[np.int64], share: float) -> Any:
+def common_segments(segments: NDArray[np.int64], times: NDArray[np.int64], share: float) -> Any:
     """Which segments make up a share of those that leave their cell, or are how most enter theirs.
 
     Where φ lies in folds, or a robot tumbles, a few steps seem to lead through a wall; a chain with

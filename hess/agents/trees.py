@@ -39,6 +39,11 @@ def _matching(arrays: Arrays, name: str, leaf: Any) -> jax.Array:
     return jnp.asarray(array)
 
 
+def prefixed(arrays: Arrays, prefix: str) -> Arrays:
+    """The arrays of a part of an agent, named so that `select` finds them again."""
+    return {prefix + name: array for name, array in arrays.items()}
+
+
 def select(arrays: Arrays, prefix: str) -> Arrays:
     """The arrays whose names begin with the prefix, without it."""
     return {

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from hess.agents.flat import Flat, FlatPolicy
+from hess.agents.inputs import low_scaling
 from hess.agents.networks import HostActor
 from hess.replay import empty_episode
 from tests.agents.tiny import SHAPE, play, tiny_config
@@ -94,7 +95,7 @@ def test_without_a_subgoal_space_there_is_nothing_to_embed_or_picture(story: Sto
 def test_its_host_actor_is_the_learner_s_actor(story: Story) -> None:
     raw = np.linspace(-1, 1, 6).astype(np.float32)
     inputs = raw.copy()
-    scaling = story.agent.moments.scaling()
+    scaling = low_scaling(story.agent.config.low, story.agent.moments)
     width = len(scaling.centre)
     inputs[:width] = (raw[:width] - scaling.centre) * scaling.factor
     expected = HostActor(story.agent.learner_state.actor).act(inputs, None)

@@ -11,7 +11,7 @@ import pytest
 from hess.agents.inputs import (
     Moments,
     Scaling,
-    fold,
+    fold_scaling,
     host_low_actor,
     low_input,
     low_input_dim,
@@ -61,7 +61,7 @@ def test_a_folded_network_takes_plain_observations() -> None:
     rest = np.array([0.3, -0.7], np.float32)
     scaled = np.append((STATE[0] - SCALING.centre) * SCALING.factor, rest)
     expected = made(jnp.asarray(scaled))
-    plain = fold(SCALING, made)(jnp.asarray(np.append(STATE[0], rest)))
+    plain = fold_scaling(SCALING, made)(jnp.asarray(np.append(STATE[0], rest)))
     np.testing.assert_allclose(plain, expected, atol=1e-5)
 
 

@@ -11,7 +11,7 @@ from hess.agents.measures import (
     Boundaries,
     Floats,
     GridMeasures,
-    common,
+    common_segments,
     discounted_sums,
     importance_sums,
     reachable_counts,
@@ -86,30 +86,27 @@ def test_segments_lead_one_way_and_their_cost_counts() -> None:
 
 
 def test_rare_ways_do_not_count_but_the_main_way_into_a_cell_does() -> None:
-    # From 0 to 1 it is 96 times as often as to 2, which is mostly entered from 1.
+    # From 0 it is mostly to 1, and 2 is mostly entered from 1: the way from 0 to 2 is rare.
     segments = np.array([[0, 0], [0, 1], [0, 2], [1, 2], [2, 3]])
     times = np.array([900, 96, 4, 50, 1])
-    assert common(segments, times, 0.03).tolist() == [True, True, False, True, True]
+    assert common_segments(segments, times, 0.03).tolist() == [True, True, False, True, True]
     # To 3 there is no other way than a rare one.
     segments, times = np.array([[0, 0], [0, 3]]), np.array([999, 1])
-    assert common(segments, times, 0.03).tolist() == [True, True]
-    assert common(segments[:0], times[:0], 0.03).tolist() == []
+    assert common_segments(segments, times, 0.03).tolist() == [True, True]
+    assert common_segments(segments[:0], times[:0], 0.03).tolist() == []
 
 
 def test_staying_in_a_cell_is_no_way_into_it() -> None:
     segments, times = np.array([[0, 1], [1, 1]]), np.array([2, 50])
-    assert common(segments, times, 1.0).tolist() == [True, True]
-    assert common(np.array([[0, 0], [0, 1], [2, 1]]), np.array([500, 2, 2]), 0.1).tolist() == [
-        True,
-        True,
-        True,
-    ]
+    assert common_segments(segments, times, 1.0).tolist() == [True, True]
+    segments, times = np.array([[0, 0], [0, 1], [2, 1]]), np.array([500, 2, 2])
+    assert common_segments(segments, times, 0.1).tolist() == [True, True, True]
 
 
 def test_all_ways_count_if_asked_for() -> None:
     segments, times = np.array([[0, 0], [0, 1], [2, 1]]), np.array([9_999, 1, 500])
-    assert common(segments, times, 0.0).all()
-    assert common(segments, times, 0.03).tolist() == [True, False, True]
+    assert common_segments(segments, times, 0.0).all()
+    assert common_segments(segments, times, 0.03).tolist() == [True, False, True]
 
 
 def test_a_segment_after_the_end_of_an_episode_leads_nowhere() -> None:

@@ -21,10 +21,10 @@ from hess.agents.dads.planning import HostDynamics, Planner
 from hess.agents.dads.policy import DrawnSkills, PlannedSkills, PolicySkills, SkillPolicy
 from hess.agents.dads.traces import take_traces
 from hess.agents.diagnostics import segment_moves, share
-from hess.agents.inputs import Moments, Scaling, fold, no_scaling
+from hess.agents.inputs import Moments, Scaling, fold_scaling, low_scaling
 from hess.agents.networks import HostActor
 from hess.agents.sac import SACState
-from hess.agents.trees import flatten, select, unflatten
+from hess.agents.trees import flatten, prefixed, select, unflatten
 from hess.config import Config
 from hess.errors import HessError
 from hess.replay import Episode, EpisodeShape, empty_replay, insert, segment_counts
@@ -93,12 +93,10 @@ class Dads:
     def _host_skills(self) -> HostActor | None:
         if not self._is_warm():
             return None
-        return HostActor(fold(self._scaling(), self.networks.skills.low.actor))
+        return HostActor(fold_scaling(self._scaling(), self.networks.skills.low.actor))
 
     def _scaling(self) -> Scaling:
-        if self.config.low.normalise:
-            return self.moments.scaling()
-        return no_scaling(self.shape.observation_dim)
+        return low_scaling(self.config.low, self.moments)
 
     def _is_warm(self) -> bool:
         """Enough random episodes have been stored to learn from."""
@@ -203,7 +201,7 @@ class Dads:
             "recent": np.asarray(self._recent, np.bool_),
             "updates_owed": self._updates_owed.copy(),
         }
-        host |= {f"moments.{name}": array for name, array in self.moments.state().items()}
+        host |= prefixed(self.moments.state(), "moments.")
         return host | flatten(self.networks, "networks")
 
     def restore(self, arrays: Arrays) -> None:

@@ -50,7 +50,10 @@ class SkillLearner:
         key: PRNGKeyArray,
         updates: Sequence[Array],
     ) -> tuple[Skills, Metrics, Metrics]:
-        """So many of the dynamics on the newest episodes, then so many of the skills on them."""
+        """Fit the dynamics to the newest episodes, then the skills to the dynamics.
+
+        `updates` counts those of the dynamics and those of the skills.
+        """
         dynamics_updates, low_updates = updates
         config, interval = self._config.dads, self._config.subgoal_interval
         episodes = replay.episodes

@@ -20,10 +20,10 @@ from hess.agents.diagnostics import share
 from hess.agents.fun.learner import FunLearner
 from hess.agents.fun.networks import FunNetwork
 from hess.agents.fun.policy import FunPolicy
-from hess.agents.inputs import Moments, Scaling, fold, no_scaling
+from hess.agents.inputs import Moments, Scaling, fold_scaling, no_scaling
 from hess.agents.networks import MLP
 from hess.agents.snapshots import take_snapshot
-from hess.agents.trees import flatten, select, unflatten
+from hess.agents.trees import flatten, prefixed, select, unflatten
 from hess.config import Config
 from hess.errors import HessError
 from hess.replay import Episode, EpisodeShape, empty_replay, insert
@@ -108,7 +108,7 @@ class Fun:
             "episodes": np.asarray(self.episodes),
             "recent": np.asarray(self._recent, np.bool_),
         }
-        host |= {f"moments.{name}": array for name, array in self.moments.state().items()}
+        host |= prefixed(self.moments.state(), "moments.")
         return host | flatten(self.learner_state, "learner")
 
     def restore(self, arrays: Arrays) -> None:
@@ -133,7 +133,9 @@ def latent_network(network: FunNetwork, scaling: Scaling) -> MLP:
     The scaling is folded into the first layer, and an identity follows the last rectifier.
     """
     inputs, space = network.perception.weights[0].shape[0], network.space
-    perception = fold(Scaling(scaling.centre[:inputs], scaling.factor[:inputs]), network.perception)
+    perception = fold_scaling(
+        Scaling(scaling.centre[:inputs], scaling.factor[:inputs]), network.perception
+    )
     dim = space.biases[-1].shape[0]
     weights = [*perception.weights, *space.weights, jnp.eye(dim)]
     biases = [*perception.biases, *space.biases, jnp.zeros(dim)]
