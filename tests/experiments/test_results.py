@@ -76,14 +76,13 @@ def test_steps_to_threshold_is_the_first_evaluation_at_or_above_it() -> None:
 
 def test_the_table_names_seeds_that_never_reached_the_threshold() -> None:
     row = markdown_table([curve(0, 0, 1, 1, 1, 1), curve(1, 0, 0, 0, 0, 0)], "main").splitlines()[2]
-    # Two finals, 1 and 0: a standard deviation of 0.707, half an interval of 12.706 · 0.5.
-    assert row == "| AntMaze | hess | 2 | 100k | 0.50 ± 6.35 | 25k (1 of 2 seeds) |"
+    assert row == "| AntMaze | hess | 2 | 100k | 0.50 (0.00 to 1.00) | 25k (1 of 2 seeds) |"
 
 
 def test_the_table_shows_that_seeds_had_different_budgets() -> None:
     runs = [curve(seed, *[1.0] * evaluations) for seed, evaluations in enumerate((5, 9, 7))]
     row = markdown_table(runs, "main").splitlines()[2]
-    assert row == "| AntMaze | hess | 3 | 100k to 200k | 1.00 ± 0.00 | 0k |"
+    assert row == "| AntMaze | hess | 3 | 100k to 200k | 1.00 (1.00 to 1.00) | 0k |"
 
 
 def test_tables_are_written_between_the_markers(tmp_path: Path) -> None:
