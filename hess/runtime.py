@@ -27,7 +27,9 @@ PACKAGES = ("jax", "jaxlib", "equinox", "optax", "numpy", "gymnasium", "mujoco",
 # What EGL needs to draw without a display; .ci/run installs the same.
 RENDERING_PACKAGES = ("libegl1", "libgl1", "libgl1-mesa-dri")
 _OPENGL = ("libOpenGL.so.0", "libGL.so.1", "libGLESv2.so.2")  # PyOpenGL takes the first it finds
+PRODUCTS = "HESS_PRODUCTS"
 SETTINGS = (
+    PRODUCTS,
     "JAX_PLATFORMS",
     "MUJOCO_GL",
     "NPROC",
@@ -36,7 +38,7 @@ SETTINGS = (
     "XLA_FLAGS",
 )
 
-_PRODUCTS = "xla_cpu_experimental_ynn_fusion_type"
+_YNN = "xla_cpu_experimental_ynn_fusion_type"
 
 _log = logging.getLogger(__name__)
 
@@ -72,7 +74,8 @@ def configure(cores: Sequence[int] | None = None, threads: int | None = None) ->
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     choose_gl()
-    _choose_products()
+    products_choice()
+    _choose_xla_products()
     _use_compilation_cache()
     if explicit or _chosen is None:
         _chosen = choice
@@ -147,14 +150,22 @@ def _limit_threads(threads: int) -> None:
     os.environ["NPROC"] = str(threads)  # the size of XLA's thread pool on the CPU
 
 
-def _choose_products() -> None:
-    """Have XLA multiply matrices with Eigen: on two cores an update is a tenth faster than by YNN.
+def products_choice() -> str:
+    """Who is to multiply matrices on the CPU: "own", "xla", or whatever is possible."""
+    value = os.environ.get(PRODUCTS, "")
+    if value not in ("", "own", "xla"):
+        raise HessError(f"{PRODUCTS} is {value!r}; choices: own, xla")
+    return value
+
+
+def _choose_xla_products() -> None:
+    """What is left to XLA is multiplied by Eigen: on two cores that is a tenth faster than by YNN.
 
     XLA ends the process at a flag that it does not know, hence only for versions that have it.
     """
     flags = os.environ.get("XLA_FLAGS", "")
-    if (_version("jaxlib") or "").startswith("0.10.") and _PRODUCTS not in flags:
-        os.environ["XLA_FLAGS"] = f"{flags} --{_PRODUCTS}=".strip()
+    if (_version("jaxlib") or "").startswith("0.10.") and _YNN not in flags:
+        os.environ["XLA_FLAGS"] = f"{flags} --{_YNN}=".strip()
 
 
 def share_gpu(share: float) -> None:
@@ -251,7 +262,7 @@ def _decompressor() -> Callable[[bytes], bytes]:
 def describe() -> dict[str, Any]:
     """Versions, machine and commit, for a run's metadata.json."""
     commit, dirty = _commit()
-    jax = sys.modules.get("jax")
+    jax, library = sys.modules.get("jax"), sys.modules.get("hess.native.library")
     return {
         "hess": _version("hess"),
         "commit": commit,
@@ -264,6 +275,7 @@ def describe() -> dict[str, Any]:
         "affinity": available_cores(),
         "memory_gib": memory_gib(),
         "devices": [str(device) for device in jax.devices()] if jax else None,
+        "products": library.kind() if jax and library else None,
         "settings": {name: os.environ[name] for name in SETTINGS if name in os.environ},
     }
 

@@ -17,6 +17,8 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 from numpy.typing import NDArray
 
+from hess.native.products import dense
+
 Floats = NDArray[np.floating[Any]]
 
 LOG_STD_MIN, LOG_STD_MAX = -5.0, 2.0
@@ -48,16 +50,15 @@ class MLP(eqx.Module):
 
     def __call__(self, inputs: Array) -> Array:
         """Apply the network to the last axis."""
-        return self.features(inputs) @ self.weights[-1] + self.biases[-1]
+        return dense(self.features(inputs), self.weights[-1], self.biases[-1], rectify=False)
 
     def features(self, inputs: Array) -> Array:
         """What the last layer reads: the last hidden layer, or the inputs where there is none."""
         hidden = inputs
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
-            hidden = hidden @ weight + bias
+            hidden = dense(hidden, weight, bias, rectify=not self.layer_norm)
             if self.layer_norm:
-                hidden = _normalise(hidden)
-            hidden = jax.nn.relu(hidden)
+                hidden = jax.nn.relu(_normalise(hidden))
         return hidden
 
 

@@ -15,6 +15,7 @@ from enum import Enum
 from pathlib import Path
 
 from hess import runtime
+from hess.native import library
 
 EXTRAS = {
     "bench": ("stable_baselines3", "torch"),
@@ -43,6 +44,23 @@ mujoco.mj_forward(model, data)
 with mujoco.Renderer(model, 16, 16) as renderer:
     renderer.update_scene(data)
     assert renderer.render().any(), "the picture is black"
+"""
+
+
+_PRODUCTS = """
+import jax, jax.numpy as jnp
+from hess.native import library
+from hess.native.products import dense
+from hess.runtime import products_choice
+reason = "left to XLA: the device is no CPU"
+try:
+    if jax.default_backend() == "cpu" and products_choice() != "xla":
+        library.build()
+except library.UnavailableError as problem:
+    reason = f"left to XLA: {problem}"
+ones = jnp.ones((32, 32))
+assert (dense(ones, ones, ones[0], rectify=False) == 33).all(), "a product is wrong"
+print("own" if library.is_loaded() else reason)
 """
 
 
@@ -172,6 +190,21 @@ def check_cache() -> Iterator[Finding]:
         yield Finding("cache", State.LIMITED, f"cannot write {folder}: {problem}", advice)
 
 
+def check_products() -> Iterator[Finding]:
+    """Matrix products of our own: compiled, loaded and right."""
+    output, problem = run_python(_PRODUCTS)
+    kind = output.strip().splitlines()[-1] if output.strip() else ""
+    if problem is None and kind == "own":
+        yield Finding("products", State.GOOD, "compiled for this processor")
+    elif problem is None and runtime.products_choice() == "xla":
+        yield Finding("products", State.GOOD, f"left to XLA by {runtime.PRODUCTS}=xla")
+    elif problem is None:
+        yield Finding("products", State.LIMITED, kind, library.ADVICE)
+    else:
+        advice = f"set {runtime.PRODUCTS}=xla to leave matrix products to XLA"
+        yield Finding("products", State.BROKEN, problem, advice)
+
+
 def check_ffmpeg() -> Iterator[Finding]:
     """Videos can be written."""
     import imageio_ffmpeg
@@ -203,6 +236,7 @@ CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
     check_memory,
     check_disk,
     check_cache,
+    check_products,
     check_ffmpeg,
     check_extras,
 )

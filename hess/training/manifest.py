@@ -16,9 +16,10 @@ from hess import runtime
 from hess.config import Config
 from hess.errors import HessError
 from hess.files import read_sealed, write_sealed
+from hess.native import library
 from hess.training.folder import RunFolder, from_json, refuse_changes
 
-FORMAT = 2
+FORMAT = 3
 MANIFEST = "manifest.json"
 _FOLDER = re.compile(r"[0-9]{9,15}")
 _DIGEST = re.compile(r"[0-9a-f]{32}")
@@ -82,6 +83,7 @@ class Origin:
     numpy: str
     mujoco: str
     cpu: str
+    products: str
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,8 @@ def folder_name(step: int) -> str:
 def origin() -> Origin:
     """This installation."""
     packages = ("hess", "jax", "jaxlib", "numpy", "mujoco")
-    return Origin(**{name: version(name) for name in packages}, cpu=runtime.cpu_model())
+    versions = {name: version(name) for name in packages}
+    return Origin(**versions, cpu=runtime.cpu_model(), products=library.kind())
 
 
 def changes(before: Origin) -> str:

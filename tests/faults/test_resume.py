@@ -171,7 +171,7 @@ def test_episodes_lost_while_training_are_written_again(tmp_path: Path) -> None:
     assert train(CONFIG, tmp_path).result.finished
 
 
-@pytest.mark.parametrize(("written", "version"), [(1, "0.0.9"), (3, "9.9.9"), ("3", None)])
+@pytest.mark.parametrize(("written", "version"), [(2, "0.0.9"), (4, "9.9.9"), ("4", None)])
 def test_another_format_is_refused_and_nothing_older_taken_instead(
     half: Path, written: Any, version: str | None
 ) -> None:
@@ -182,7 +182,7 @@ def test_another_format_is_refused_and_nothing_older_taken_instead(
     write_sealed(latest / "manifest.json", values)
     before = files_of(path)
     with pytest.raises(
-        HessError, match=rf"written by hess {version} in format {written}; this is hess .* format 2"
+        HessError, match=rf"written by hess {version} in format {written}; this is hess .* format 3"
     ):
         train(CONFIG, half)
     assert files_of(path) == before

@@ -1,0 +1,134 @@
+"""Compiles products.cc with the machine's C++ compiler, keeps the result, and loads it into XLA."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import logging
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from hess.errors import HessError
+from hess.runtime import PRODUCTS, cache_folder, cache_problem, products_choice
+
+SOURCE = Path(__file__).with_name("products.cc")
+TARGETS = ("hess_outputs", "hess_input_gradients", "hess_weight_gradients")
+ADVICE = "install a C++20 compiler (Debian and Ubuntu: g++), updates are a fifth faster with it"
+
+_COMPILERS = ("c++", "g++", "clang++")
+_FLAGS = ("-O3", "-march=native", "-std=c++20", "-fPIC", "-shared", "-pthread")
+_SECONDS = 300  # to compile; it takes about five
+
+_log = logging.getLogger(__name__)
+
+
+class UnavailableError(Exception):
+    """Why there are no products of our own on this machine."""
+
+
+@functools.cache
+def is_loaded() -> bool:
+    """Whether XLA can call the products; the first call compiles them if need be.
+
+    HESS_PRODUCTS=xla leaves all products to XLA, HESS_PRODUCTS=own insists on ours. With neither,
+    a machine that cannot have them says so once and goes on with XLA's.
+    """
+    import jax
+
+    chosen = products_choice()
+    if chosen == "xla" or jax.default_backend() != "cpu":
+        return False
+    try:
+        register(build())
+    except UnavailableError as reason:
+        if chosen == "own":
+            raise HessError(f"{PRODUCTS}=own is impossible here: {reason}") from reason
+        _log.warning("matrix products are left to XLA: %s; %s", reason, ADVICE)
+        return False
+    return True
+
+
+def kind() -> str:
+    """Who multiplies matrices here: "own" or "xla"."""
+    return "own" if is_loaded() else "xla"
+
+
+def build() -> ctypes.CDLL:
+    """The compiled products, from the cache if they are there."""
+    command = compile_command()
+    folder = cache_folder()
+    if cache_problem(folder) is not None:  # `runtime.configure` has told the user
+        with tempfile.TemporaryDirectory() as temporary:
+            return _load(_compile(command, Path(temporary, "products.so")))
+    library = folder / f"products-{_digest(command)}.so"
+    if library.exists():
+        try:
+            return _load(library)
+        except UnavailableError as reason:
+            _log.warning("%s; compiled anew", reason)
+    return _load(_compile(command, library))
+
+
+def compile_command() -> list[str]:
+    """The compiler with its flags, without source and result."""
+    import jax
+
+    given = os.environ.get("CXX")
+    candidates = [given] if given else list(_COMPILERS)
+    for words in map(shlex.split, candidates):
+        if words and shutil.which(words[0]):
+            return [*words, *_FLAGS, "-isystem", jax.ffi.include_dir()]
+    raise UnavailableError(f"no C++ compiler ({', '.join(candidates)}) on the PATH")
+
+
+def register(library: ctypes.CDLL) -> None:
+    """Make the products known to XLA."""
+    import jax
+
+    for name in TARGETS:
+        capsule = jax.ffi.pycapsule(getattr(library, name))  # type: ignore[no-untyped-call]
+        jax.ffi.register_ffi_target(name, capsule, platform="cpu")
+
+
+def _digest(command: list[str]) -> str:
+    version = _run([command[0], "--version"])
+    text = "\n".join([SOURCE.read_text(), *command, version])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _compile(command: list[str], library: Path) -> Path:
+    """In one piece: a process that is killed leaves nothing that looks like a library."""
+    with tempfile.TemporaryDirectory(dir=library.parent, prefix=".products-") as folder:
+        result = Path(folder, library.name)
+        _run([*command, str(SOURCE), "-o", str(result)])
+        result.replace(library)
+    return library
+
+
+def _run(command: list[str]) -> str:
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise UnavailableError(f"{command[0]} does not run: {error}") from error
+    if done.returncode != 0:
+        errors = [line for line in done.stderr.splitlines() if "error" in line]
+        what = (errors or done.stderr.splitlines() or [f"exit code {done.returncode}"])[0]
+        raise UnavailableError(f"{command[0]} failed: {what[:300]}")
+    return done.stdout
+
+
+def _load(library: Path) -> ctypes.CDLL:
+    try:
+        loaded = ctypes.CDLL(str(library))
+        for name in TARGETS:
+            getattr(loaded, name)
+    except (OSError, AttributeError) as error:
+        raise UnavailableError(f"{str(library)!r} is no library of ours: {error}") from error
+    return loaded

@@ -1,0 +1,142 @@
+"""Compiling, keeping and loading our matrix products, and machines where that fails."""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hess.cli.doctor import State, check_products
+from hess.errors import HessError
+from hess.native import library
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A machine on which nothing has been compiled yet."""
+    monkeypatch.delenv("HESS_PRODUCTS", raising=False)
+    monkeypatch.setattr(library, "cache_folder", lambda: tmp_path)
+    library.is_loaded.cache_clear()
+    yield tmp_path
+    library.is_loaded.cache_clear()
+
+
+@pytest.fixture
+def no_compiler(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setenv("PATH", str(own_cache / "nothing"))
+
+
+def needs_compiler() -> None:
+    try:
+        library.compile_command()
+    except library.UnavailableError as reason:
+        pytest.skip(f"{reason}; {library.ADVICE}")
+
+
+def compiler(folder: Path, script: str) -> str:
+    """A program that can be named by CXX."""
+    path = folder / "compiler"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return str(path)
+
+
+def test_they_are_compiled_once(own_cache: Path) -> None:
+    needs_compiler()
+    library.build()
+    (kept,) = own_cache.iterdir()
+    before = kept.stat().st_mtime_ns
+    library.build()
+    assert [kept] == list(own_cache.iterdir())
+    assert kept.stat().st_mtime_ns == before
+
+
+def test_a_damaged_library_is_compiled_anew(
+    own_cache: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    needs_compiler()
+    kept = own_cache / f"products-{library._digest(library.compile_command())}.so"
+    kept.write_bytes(b"\x7fELF and then nothing")
+    library.build()
+    assert "compiled anew" in caplog.text
+    assert kept.stat().st_size > 1000
+
+
+def test_other_flags_are_another_library(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs_compiler()
+    command = library.compile_command()
+    assert library._digest(command) != library._digest([*command, "-g"])
+
+
+def test_a_folder_that_cannot_be_written_costs_only_time(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs_compiler()
+    monkeypatch.setattr(library, "cache_problem", lambda folder: "Read-only file system")
+    library.build()
+    assert list(own_cache.iterdir()) == []
+
+
+def test_without_a_compiler_xla_multiplies_and_the_user_hears_of_it(
+    no_compiler: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert library.kind() == "xla"
+    assert "no C++ compiler (c++, g++, clang++) on the PATH" in caplog.text
+    assert "g++" in library.ADVICE
+
+
+def test_a_compiler_that_fails_is_quoted_and_leaves_nothing(
+    own_cache: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = (
+        'case "$*" in *--version*) echo 1;; *) echo "x.cc:1: error: too old" >&2; exit 1;; esac'
+    )
+    monkeypatch.setenv("CXX", compiler(tmp_path_factory.mktemp("bin"), script))
+    with pytest.raises(library.UnavailableError, match="failed: x\\.cc:1: error: too old"):
+        library.build()
+    assert list(own_cache.iterdir()) == []
+
+
+def test_who_insists_is_told_why_not(no_compiler: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HESS_PRODUCTS", "own")
+    with pytest.raises(
+        HessError, match="HESS_PRODUCTS=own is impossible here: no C\\+\\+ compiler"
+    ):
+        library.is_loaded()
+
+
+def test_xla_can_be_asked_for(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HESS_PRODUCTS", "xla")
+    assert library.kind() == "xla"
+    assert list(own_cache.iterdir()) == []
+    (finding,) = check_products()
+    assert finding.state is State.GOOD
+    assert "left to XLA by HESS_PRODUCTS=xla" in finding.detail
+
+
+def test_a_typo_is_an_error_with_the_choices(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [Path(sys.executable).with_name("hess"), "train", "PointMaze", "--runs", tmp_path],
+        env=os.environ | {"HESS_PRODUCTS": "onw"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "HESS_PRODUCTS is 'onw'; choices: own, xla" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_doctor_names_what_is_missing(no_compiler: None) -> None:
+    (finding,) = check_products()
+    assert finding.state is State.LIMITED
+    assert "no C++ compiler" in finding.detail
+    assert finding.advice == library.ADVICE
