@@ -25,6 +25,8 @@ LIBRARY_SETTINGS = (
     "JAX_COMPILATION_CACHE_DIR",
     "XLA_FLAGS",
 )
+EIGEN = "--xla_cpu_experimental_ynn_fusion_type="
+IN_TURN = "--xla_cpu_enable_concurrency_optimized_scheduler=false"
 
 
 def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -72,12 +74,15 @@ def test_keeps_what_the_user_has_set(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ("", "--xla_cpu_experimental_ynn_fusion_type="),
-        ("--xla_dump_to=x", "--xla_dump_to=x --xla_cpu_experimental_ynn_fusion_type="),
-        ("--xla_cpu_experimental_ynn_fusion_type=1", "--xla_cpu_experimental_ynn_fusion_type=1"),
+        ("", f"{EIGEN} {IN_TURN}"),
+        ("--xla_dump_to=x", f"--xla_dump_to=x {EIGEN} {IN_TURN}"),
+        (f"{EIGEN}1", f"{EIGEN}1 {IN_TURN}"),
+        (f"{IN_TURN} {EIGEN}", f"{IN_TURN} {EIGEN}"),
     ],
 )
-def test_chooses_how_matrices_are_multiplied(tmp_path: Path, given: str, expected: str) -> None:
+def test_chooses_how_xla_multiplies_and_schedules(
+    tmp_path: Path, given: str, expected: str
+) -> None:
     version = "runtime._version = lambda package: '0.10.7'"
     call = f"{version}; runtime.configure(); runtime.configure()"
     assert settings_after(call, tmp_path, XLA_FLAGS=given)["XLA_FLAGS"] == expected
