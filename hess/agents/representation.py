@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+import math
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -18,6 +18,7 @@ from hess.errors import HessError
 from hess.replay import Index, Replay, uniform_index
 
 _BLOCK = 8  # episodes embedded at a time when the whole ring is ranked
+_DRAWN = 32  # minibatches drawn at once: searching one by one takes longer than learning from it
 _EPSILON = 1e-12  # keeps the gradient of a norm finite at 0
 
 
@@ -121,10 +122,26 @@ def prioritised_index(priorities: Priorities, key: PRNGKeyArray, size: int) -> I
     slot_key, step_key = jax.random.split(key)
     slot_draw = _below(priorities.slots[-1], slot_key, (size,))
     slot = jnp.searchsorted(priorities.slots, slot_draw, side="right")
-    rows = priorities.triplets[slot]
-    step_draw = _below(rows[:, -1], step_key, (size,))
-    step = jax.vmap(partial(jnp.searchsorted, side="right"))(rows, step_draw)
-    return Index(slot, step)
+    step_draw = _below(priorities.triplets[slot, -1], step_key, (size,))
+    return Index(slot, _first_beyond(priorities.triplets, slot, step_draw))
+
+
+def _first_beyond(rows: Array, row: Array, value: Array) -> Array:
+    """The first place in each value's row that holds more; the last place always does. -> [B].
+
+    A binary search in place: `jnp.searchsorted` would copy the rows first.
+    """
+
+    def halve(_: int, bounds: tuple[Array, Array]) -> tuple[Array, Array]:
+        low, high = bounds
+        middle = (low + high) // 2
+        beyond = rows[row, middle] > value
+        return jnp.where(beyond, low, middle + 1), jnp.where(beyond, middle, high)
+
+    width = rows.shape[1]
+    bounds = jnp.zeros_like(row), jnp.full_like(row, width - 1)
+    low, _ = jax.lax.fori_loop(0, width.bit_length(), halve, bounds)
+    return low
 
 
 def _below(limit: Array, key: PRNGKeyArray, shape: tuple[int, ...]) -> Array:
@@ -201,24 +218,39 @@ class Representation:
         )
         cumulative = jnp.cumsum(valid.sum(-1))
 
-        def body(index: Array, carry: Any) -> Any:
-            network, optimiser, totals = carry
-            triplet_key, hold_key = jax.random.split(jax.random.fold_in(key, index))
-            drawn = prioritised_index(priorities, triplet_key, self.config.batch_size)
-            held = uniform_index(cumulative, hold_key, self.config.batch_size)
-            gradient, metrics = jax.grad(self._loss, has_aux=True)(
-                network, replay, anchors, drawn, held
-            )
-            changes, optimiser = self.optimiser.update(gradient, optimiser)
-            totals = jax.tree.map(jnp.add, totals, metrics)
-            return optax.apply_updates(network, changes), optimiser, totals
+        def block(number: Array, carry: Any) -> Any:
+            indices = self._draw(priorities, cumulative, jax.random.fold_in(key, number))
+
+            def body(index: Array, carry: Any) -> Any:
+                network, optimiser, totals = carry
+                drawn, held = jax.tree.map(lambda stacked: stacked[index], indices)
+                gradient, metrics = jax.grad(self._loss, has_aux=True)(
+                    network, replay, anchors, drawn, held
+                )
+                changes, optimiser = self.optimiser.update(gradient, optimiser)
+                totals = jax.tree.map(jnp.add, totals, metrics)
+                return optax.apply_updates(network, changes), optimiser, totals
+
+            left = minibatches - number * _DRAWN
+            return jax.lax.fori_loop(0, jnp.minimum(left, _DRAWN), body, carry)
 
         zeros = {"triplet_loss": jnp.zeros(()), "stability_loss": jnp.zeros(())}
         carry = (state.network, state.optimiser, zeros)
-        network, optimiser, totals = jax.lax.fori_loop(0, minibatches, body, carry)
+        blocks = (minibatches + _DRAWN - 1) // _DRAWN
+        network, optimiser, totals = jax.lax.fori_loop(0, blocks, block, carry)
         metrics = {name: total / minibatches for name, total in totals.items()}
         metrics["mean_triplet_loss"] = jnp.where(valid, losses, 0.0).sum() / valid.sum()
         return RepresentationState(network, optimiser, state.updates), metrics
+
+    def _draw(
+        self, priorities: Priorities, cumulative: Array, key: PRNGKeyArray
+    ) -> tuple[Index, Index]:
+        """Triplets and held states for a block of minibatches. -> 2 x [block, B] each."""
+        triplet_key, hold_key = jax.random.split(key)
+        shape = _DRAWN, self.config.batch_size
+        drawn = prioritised_index(priorities, triplet_key, math.prod(shape))
+        held = uniform_index(cumulative, hold_key, math.prod(shape))
+        return jax.tree.map(lambda flat: flat.reshape(shape), (drawn, held))
 
     def _loss(
         self, network: MLP, replay: Replay, anchors: Anchors, drawn: Index, held: Index

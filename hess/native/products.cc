@@ -299,7 +299,7 @@ class Job {
   std::atomic<bool> open_{true};
 };
 
-constexpr double kWorthHelp = 2e6;  // operations
+constexpr double kWorthHelp = 3e6;  // operations: to wake a thread takes as long as half of that
 
 void multiply(const std::vector<Product>& products, ffi::ThreadPool& pool) {
   static std::atomic<uint64_t> numbers{1};
