@@ -17,12 +17,12 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 from numpy.typing import NDArray
 
+from hess.native.normalisation import normalise_rectified
 from hess.native.products import dense
 
 Floats = NDArray[np.floating[Any]]
 
 LOG_STD_MIN, LOG_STD_MAX = -5.0, 2.0
-_NORM_EPSILON = 1e-5
 
 
 class MLP(eqx.Module):
@@ -58,14 +58,8 @@ class MLP(eqx.Module):
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
             hidden = dense(hidden, weight, bias, rectify=not self.layer_norm)
             if self.layer_norm:
-                hidden = jax.nn.relu(_normalise(hidden))
+                hidden = normalise_rectified(hidden)
         return hidden
-
-
-def _normalise(hidden: Array) -> Array:
-    """Layer normalisation without learned scale: the next layer's weights can do that."""
-    centred = hidden - hidden.mean(-1, keepdims=True)
-    return centred * jax.lax.rsqrt((centred**2).mean(-1, keepdims=True) + _NORM_EPSILON)
 
 
 def twin(sizes: Sequence[int], key: PRNGKeyArray, layer_norm: bool) -> MLP:

@@ -1,4 +1,4 @@
-"""Compiles products.cc with the machine's C++ compiler, keeps the result, and loads it into XLA."""
+"""Compiles our C++ with the machine's compiler, keeps the result, and loads it into XLA."""
 
 from __future__ import annotations
 
@@ -16,10 +16,18 @@ from pathlib import Path
 from hess.errors import HessError
 from hess.runtime import PRODUCTS, cache_folder, cache_problem, products_choice
 
-SOURCE = Path(__file__).with_name("products.cc")
-TARGETS = ("hess_outputs", "hess_input_gradients", "hess_weight_gradients")
+TARGETS = (
+    "hess_outputs",
+    "hess_input_gradients",
+    "hess_weight_gradients",
+    "hess_normalise",
+    "hess_normalise_gradients",
+)
 ADVICE = "install a C++20 compiler (Debian and Ubuntu: g++), updates are a fifth faster with it"
 
+_FOLDER = Path(__file__).parent
+_SOURCES = ("products.cc", "normalisation.cc")
+_HEADERS = ("job.h", "vectors.h")
 _COMPILERS = ("c++", "g++", "clang++")
 _FLAGS = ("-O3", "-march=native", "-std=c++20", "-fPIC", "-shared", "-pthread")
 _SECONDS = 300  # to compile; it takes about five
@@ -97,7 +105,8 @@ def register(library: ctypes.CDLL) -> None:
 
 def _digest(command: list[str]) -> str:
     version = _run([command[0], "--version"])
-    text = "\n".join([SOURCE.read_text(), *command, version])
+    files = [(_FOLDER / name).read_text() for name in (*_SOURCES, *_HEADERS)]
+    text = "\n".join([*files, *command, version])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -105,7 +114,7 @@ def _compile(command: list[str], library: Path) -> Path:
     """In one piece: a process that is killed leaves nothing that looks like a library."""
     with tempfile.TemporaryDirectory(dir=library.parent, prefix=".products-") as folder:
         result = Path(folder, library.name)
-        _run([*command, str(SOURCE), "-o", str(result)])
+        _run([*command, *(str(_FOLDER / name) for name in _SOURCES), "-o", str(result)])
         result.replace(library)
     return library
 

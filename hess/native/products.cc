@@ -13,11 +13,11 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <utility>
 #include <vector>
 
+#include "job.h"
+#include "vectors.h"
 #include "xla/ffi/api/ffi.h"
 
 namespace {
@@ -26,21 +26,14 @@ namespace ffi = xla::ffi;
 
 // --- tiles -------------------------------------------------------------------------------------
 
-#if defined(__AVX512F__)
-constexpr int kLanes = 16, kTileRows = 12;  // 24 of 32 registers hold the tile
-#elif defined(__AVX__)
-constexpr int kLanes = 8, kTileRows = 6;  // 12 of 16
-#else
-constexpr int kLanes = 4, kTileRows = 6;
-#endif
+using hess::kLanes;
+using hess::load;
+using hess::store;
+using hess::Vector;
+
+constexpr int kTileRows = kLanes == 16 ? 12 : 6;  // with two vectors each, 3/4 of the registers
 constexpr int kTileColumns = 2 * kLanes;
 constexpr int kLine = 16;  // floats in a line of the cache
-
-typedef float Vector __attribute__((vector_size(4 * kLanes)));
-typedef float Unaligned __attribute__((vector_size(4 * kLanes), aligned(4), may_alias));
-
-inline Vector load(const float* from) { return *reinterpret_cast<const Unaligned*>(from); }
-inline void store(float* to, Vector value) { *reinterpret_cast<Unaligned*>(to) = value; }
 
 // A row of the left factor is `row` floats after the one before, a column `column` floats.
 struct Left {
@@ -260,46 +253,7 @@ void multiply_panel(const Product& product, uint64_t number, int64_t first) {
   }
 }
 
-// --- threads -----------------------------------------------------------------------------------
-
-void pause() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-// A job in pieces, which the threads of XLA's pool take one by one. The caller never waits for a
-// thread that has not come yet, as it may be asleep or at work on something else, only for those
-// in the middle of a piece; who comes too late finds the job closed.
-class Job {
- public:
-  Job(int64_t pieces, std::function<void(int64_t)> work) : pieces_(pieces), work_(std::move(work)) {}
-
-  void take_pieces() {
-    for (int64_t piece; (piece = next_++) < pieces_;) work_(piece);
-  }
-
-  void help() {
-    ++inside_;
-    if (open_) take_pieces();
-    --inside_;
-  }
-
-  void close() {
-    open_ = false;
-    while (inside_ != 0) pause();
-  }
-
- private:
-  const int64_t pieces_;
-  const std::function<void(int64_t)> work_;
-  std::atomic<int64_t> next_{0}, inside_{0};
-  std::atomic<bool> open_{true};
-};
-
-constexpr double kWorthHelp = 3e6;  // operations: to wake a thread takes as long as half of that
+constexpr double kWorthSharing = 3e6;  // operations
 
 void multiply(const std::vector<Product>& products, ffi::ThreadPool& pool) {
   static std::atomic<uint64_t> numbers{1};
@@ -307,15 +261,10 @@ void multiply(const std::vector<Product>& products, ffi::ThreadPool& pool) {
   const Factor &left = products[0].left, &right = products[0].right;
   const int64_t panels = (right.columns + kTileColumns - 1) / kTileColumns;
   const double operations = 2.0 * left.rows * right.rows * right.columns * products.size();
-  const auto job = std::make_shared<Job>(panels * products.size(), [&](int64_t piece) {
+  hess::run_pieces(panels * products.size(), operations >= kWorthSharing, pool, [&](int64_t piece) {
     const int64_t which = piece / panels, first = piece % panels * kTileColumns;
     multiply_panel(products[which], number + which, first);
   });
-  if (operations >= kWorthHelp) {
-    for (int64_t i = 1; i < pool.num_threads(); ++i) pool.Schedule([job] { job->help(); });
-  }
-  job->take_pieces();
-  job->close();
 }
 
 // --- what XLA calls ----------------------------------------------------------------------------

@@ -57,7 +57,7 @@ def test_layers_are_multiplied_by_our_own_products() -> None:
         return dense(inputs, weight, bias, rectify=True).sum()
 
     program = compiled(jax.grad(loss, argnums=(0, 1)))
-    assert [program.count(f"@{name}(") for name in library.TARGETS] == [1, 1, 1]
+    assert [program.count(f"@{name}(") for name in library.TARGETS[:3]] == [1, 1, 1]
     assert "dot_general" not in program
 
 
@@ -68,7 +68,7 @@ def test_what_nobody_needs_is_not_multiplied() -> None:
     gradient = jax.jit(jax.grad(loss, argnums=0)).lower(*operands(SIZES[-1])[:3])
     program = gradient.compile().as_text()
     assert program is not None
-    assert [f'"{name}"' in program for name in library.TARGETS] == [True, True, False]
+    assert [f'"{name}"' in program for name in library.TARGETS[:3]] == [True, True, False]
 
 
 @pytest.mark.parametrize("rectify", [False, True])

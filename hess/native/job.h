@@ -1,0 +1,64 @@
+// Work that the threads of XLA's pool share.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "xla/ffi/api/ffi.h"
+
+namespace hess {
+
+inline void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// A job in pieces, which threads take one by one. The caller never waits for a thread that has
+// not come yet, as it may be asleep or at work on something else, only for those in the middle of
+// a piece; who comes too late finds the job closed.
+class Job {
+ public:
+  Job(int64_t pieces, std::function<void(int64_t)> work) : pieces_(pieces), work_(std::move(work)) {}
+
+  void take_pieces() {
+    for (int64_t piece; (piece = next_++) < pieces_;) work_(piece);
+  }
+
+  void help() {
+    ++inside_;
+    if (open_) take_pieces();
+    --inside_;
+  }
+
+  void close() {
+    open_ = false;
+    while (inside_ != 0) pause();
+  }
+
+ private:
+  const int64_t pieces_;
+  const std::function<void(int64_t)> work_;
+  std::atomic<int64_t> next_{0}, inside_{0};
+  std::atomic<bool> open_{true};
+};
+
+// Calls work(0), work(1), ..., work(pieces - 1), on all threads of the pool if `shared`: to wake
+// one takes about 15 microseconds.
+inline void run_pieces(int64_t pieces, bool shared, xla::ffi::ThreadPool& pool,
+                       std::function<void(int64_t)> work) {
+  const auto job = std::make_shared<Job>(pieces, std::move(work));
+  if (shared) {
+    for (int64_t i = 1; i < pool.num_threads(); ++i) pool.Schedule([job] { job->help(); });
+  }
+  job->take_pieces();
+  job->close();
+}
+
+}  // namespace hess
