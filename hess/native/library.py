@@ -112,10 +112,13 @@ def _digest(command: list[str]) -> str:
 
 def _compile(command: list[str], library: Path) -> Path:
     """In one piece: a process that is killed leaves nothing that looks like a library."""
-    with tempfile.TemporaryDirectory(dir=library.parent, prefix=".products-") as folder:
-        result = Path(folder, library.name)
-        _run([*command, *(str(_FOLDER / name) for name in _SOURCES), "-o", str(result)])
-        result.replace(library)
+    try:
+        with tempfile.TemporaryDirectory(dir=library.parent, prefix=".products-") as folder:
+            result = Path(folder, library.name)
+            _run([*command, *(str(_FOLDER / name) for name in _SOURCES), "-o", str(result)])
+            result.replace(library)
+    except OSError as error:
+        raise UnavailableError(f"cannot write {str(library)!r}: {error.strerror}") from error
     return library
 
 

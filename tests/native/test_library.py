@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import stat
@@ -103,6 +104,19 @@ def test_a_compiler_that_fails_is_quoted_and_leaves_nothing(
     with pytest.raises(library.UnavailableError, match="failed: x\\.cc:1: error: too old"):
         library.build()
     assert list(own_cache.iterdir()) == []
+
+
+def test_a_disk_that_takes_nothing_is_named(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs_compiler()
+
+    def full(**options: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("hess.native.library.tempfile.TemporaryDirectory", full)
+    with pytest.raises(library.UnavailableError, match=r"cannot write .*No space left on device"):
+        library.build()
 
 
 def test_who_insists_is_told_why_not(no_compiler: None, monkeypatch: pytest.MonkeyPatch) -> None:
