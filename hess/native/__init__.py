@@ -1,1 +1,1 @@
-"""Matrix products of our own for networks on the CPU; compiled once per machine."""
+"""Layers of networks on the CPU by code of our own, which is compiled once per machine."""

@@ -11,7 +11,9 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from hess.errors import HessError
 from hess.runtime import PRODUCTS, cache_folder, cache_problem, products_choice
@@ -101,6 +103,16 @@ def register(library: ctypes.CDLL) -> None:
     for name in TARGETS:
         capsule = jax.ffi.pycapsule(getattr(library, name))  # type: ignore[no-untyped-call]
         jax.ffi.register_ffi_target(name, capsule, platform="cpu")
+
+
+def call(name: str, *shapes: tuple[int, ...]) -> Callable[..., Any]:
+    """One of our functions with results of these shapes, for arrays of single precision."""
+    import jax
+
+    results = [jax.ShapeDtypeStruct(shape, "float32") for shape in shapes]  # type: ignore[no-untyped-call]
+    return jax.ffi.ffi_call(
+        name, results[0] if len(results) == 1 else results, vmap_method="broadcast_all"
+    )
 
 
 def _digest(command: list[str]) -> str:

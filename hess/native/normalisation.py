@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from hess.native.library import is_loaded
+from hess.native.library import call, is_loaded
 
 _EPSILON = 1e-5
 _LEAST_COLUMNS = 16  # below, rows are all edge
@@ -34,20 +32,14 @@ def _normalise_rectified(hidden: Array) -> Array:
 
 
 def _forward(hidden: Array) -> tuple[Array, Any]:
-    shapes = _floats(hidden.shape), _floats((hidden.shape[0], 2))
-    outputs, moments = _call("hess_normalise", shapes)(hidden, epsilon=np.float32(_EPSILON))
+    normalise = call("hess_normalise", hidden.shape, (hidden.shape[0], 2))
+    outputs, moments = normalise(hidden, epsilon=np.float32(_EPSILON))
     return outputs, (hidden, moments)
 
 
 def _backward(kept: Any, gradients: Array) -> tuple[Array]:
     hidden, moments = kept
-    return (_call("hess_normalise_gradients", _floats(hidden.shape))(hidden, moments, gradients),)
+    return (call("hess_normalise_gradients", hidden.shape)(hidden, moments, gradients),)
 
 
 _normalise_rectified.defvjp(_forward, _backward)
-
-_call = partial(jax.ffi.ffi_call, vmap_method="broadcast_all")
-
-
-def _floats(shape: tuple[int, ...]) -> jax.ShapeDtypeStruct:
-    return jax.ShapeDtypeStruct(shape, jnp.float32)  # type: ignore[no-untyped-call]

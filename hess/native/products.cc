@@ -286,47 +286,48 @@ struct Matrices {
   Factor transposed(int64_t i) const { return {start + i * rows * columns, columns, rows, true}; }
 };
 
-ffi::Error run(const std::vector<Product>& products, ffi::ThreadPool& pool) {
-  const Factor &left = products[0].left, &right = products[0].right;
-  if (left.columns != right.rows) return ffi::Error::InvalidArgument("sizes do not match");
-  if (left.rows > 0 && right.columns > 0) multiply(products, pool);
+// The products of left_of(i) by right_of(i), one for each matrix of a batch.
+template <typename LeftOf, typename RightOf>
+ffi::Error multiply_batch(int64_t batch, LeftOf left_of, RightOf right_of, Finish finish,
+                          float* result, ffi::ThreadPool& pool) {
+  std::vector<Product> products;
+  for (int64_t i = 0; i < batch; ++i) {
+    const Factor left = left_of(i), right = right_of(i);
+    if (left.columns != right.rows) return ffi::Error::InvalidArgument("sizes do not match");
+    if (left.rows == 0 || right.columns == 0) return ffi::Error::Success();
+    products.push_back({left, right, result, finish});
+    result += left.rows * right.columns;
+    if (finish.bias) finish.bias += right.columns;
+  }
+  if (!products.empty()) multiply(products, pool);
   return ffi::Error::Success();
 }
 
 // inputs [B, in], weights [in, out], bias [1, out] -> [B, out].
 ffi::Error outputs(ffi::ThreadPool pool, bool rectify, Floats inputs, Floats weights, Floats bias,
                    ffi::Result<Floats> result) {
-  const Matrices x(inputs), w(weights), b(bias);
-  std::vector<Product> products;
-  for (int64_t i = 0; i < x.batch; ++i) {
-    products.push_back({x.plain(i), w.plain(i), result->typed_data() + i * x.rows * w.columns,
-                        Finish{b.start + i * w.columns, rectify}});
-  }
-  return run(products, pool);
+  const Matrices x(inputs), w(weights);
+  return multiply_batch(
+      x.batch, [&](int64_t i) { return x.plain(i); }, [&](int64_t i) { return w.plain(i); },
+      Finish{bias.typed_data(), rectify}, result->typed_data(), pool);
 }
 
 // Gradients of the outputs [B, out], weights [in, out] -> those of the inputs [B, in].
 ffi::Error input_gradients(ffi::ThreadPool pool, Floats gradients, Floats weights,
                            ffi::Result<Floats> result) {
   const Matrices g(gradients), w(weights);
-  std::vector<Product> products;
-  for (int64_t i = 0; i < g.batch; ++i) {
-    products.push_back({g.plain(i), w.transposed(i), result->typed_data() + i * g.rows * w.rows,
-                        Finish{nullptr, false}});
-  }
-  return run(products, pool);
+  return multiply_batch(
+      g.batch, [&](int64_t i) { return g.plain(i); }, [&](int64_t i) { return w.transposed(i); },
+      Finish{nullptr, false}, result->typed_data(), pool);
 }
 
 // Inputs [B, in], gradients of the outputs [B, out] -> those of the weights [in, out].
 ffi::Error weight_gradients(ffi::ThreadPool pool, Floats inputs, Floats gradients,
                             ffi::Result<Floats> result) {
   const Matrices x(inputs), g(gradients);
-  std::vector<Product> products;
-  for (int64_t i = 0; i < x.batch; ++i) {
-    products.push_back({x.transposed(i), g.plain(i),
-                        result->typed_data() + i * x.columns * g.columns, Finish{nullptr, false}});
-  }
-  return run(products, pool);
+  return multiply_batch(
+      x.batch, [&](int64_t i) { return x.transposed(i); }, [&](int64_t i) { return g.plain(i); },
+      Finish{nullptr, false}, result->typed_data(), pool);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from hess.native.library import is_loaded
+from hess.native.library import call, is_loaded
 
 _LEAST_ROWS, _LEAST_COLUMNS = 8, 2  # below, XLA is faster
 
@@ -31,7 +31,7 @@ def _suits(inputs: Array, weight: Array) -> bool:
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
 def _dense(rectify: bool, inputs: Array, weight: Array, bias: Array) -> Array:
     shape = (inputs.shape[0], weight.shape[1])
-    return _call("hess_outputs", shape, inputs, weight, bias[None], rectify=rectify)
+    return call("hess_outputs", shape)(inputs, weight, bias[None], rectify=rectify)
 
 
 def _forward(rectify: bool, inputs: Array, weight: Array, bias: Array) -> tuple[Array, Any]:
@@ -43,14 +43,9 @@ def _backward(rectify: bool, kept: Any, gradients: Array) -> tuple[Array, Array,
     inputs, weight, outputs = kept
     if rectify:
         gradients = jnp.where(outputs > 0, gradients, 0.0)
-    of_inputs = _call("hess_input_gradients", inputs.shape, gradients, weight)
-    of_weight = _call("hess_weight_gradients", weight.shape, inputs, gradients)
+    of_inputs = call("hess_input_gradients", inputs.shape)(gradients, weight)
+    of_weight = call("hess_weight_gradients", weight.shape)(inputs, gradients)
     return of_inputs, of_weight, gradients.sum(0)
 
 
 _dense.defvjp(_forward, _backward)
-
-
-def _call(name: str, shape: tuple[int, ...], *operands: Array, **attributes: Any) -> Array:
-    result = jax.ShapeDtypeStruct(shape, jnp.float32)  # type: ignore[no-untyped-call]
-    return jax.ffi.ffi_call(name, result, vmap_method="broadcast_all")(*operands, **attributes)
