@@ -96,8 +96,8 @@ def bench_config(size: Size, task: str, horizon: int) -> Config:
             "representation.minibatches": round(share * paper.representation.minibatches),
             "evaluation.episodes": evaluated,
             "evaluation.interval": cycle_steps,
-            "record.checkpoint_interval": cycle_steps,
-            "record.snapshot_interval": cycle_steps,
+            "record.checkpoint_interval": size.cycles * cycle_steps,
+            "record.snapshot_interval": 2 * cycle_steps,
         },
     )
     return config

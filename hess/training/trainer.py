@@ -17,6 +17,7 @@ import numpy as np
 
 from hess.agents.agent import Agent, Arrays
 from hess.agents.methods import method
+from hess.agents.trees import prefixed, select
 from hess.config import Config
 from hess.errors import HessError
 from hess.replay import empty_episode
@@ -32,6 +33,8 @@ from hess.training.records import Records, refuse_orphans
 from hess.training.ring import refill, replay_source
 from hess.training.snapshots import drop_later_snapshots, write_snapshot
 from hess.training.task import Task
+
+_AGENT = "agent."  # how the names of its arrays begin in a checkpoint
 
 
 class Result(NamedTuple):
@@ -254,7 +257,6 @@ class Trainer:
             raise HessError(f"{failure}; {self._what_is_saved()}") from failure
 
     def _state(self) -> Arrays:
-        agent = {f"agent.{name}": array for name, array in self.agent.state().items()}
         analysis = np.array(
             [(each.healthy_share, each.seconds) for each in _results(self._pending)]
         ).reshape(-1, 2)
@@ -268,7 +270,7 @@ class Trainer:
             "trainer.pictured": np.asarray(self._pictured),
             "trainer.pending_analysis": analysis,
         }
-        return agent | trainer
+        return prefixed(self.agent.state(), _AGENT) | trainer
 
     def _restore(self, checkpoint: Checkpoint) -> None:
         state, analysis = checkpoint.state, checkpoint.state["trainer.pending_analysis"]
@@ -276,10 +278,7 @@ class Trainer:
             raise HessError("the checkpoint's state and its manifest are of different steps")
         if len(analysis) != len(checkpoint.pending):
             raise HessError("the checkpoint's pending episodes are incomplete")
-        prefix = "agent."
-        self.agent.restore(
-            {name[len(prefix) :]: array for name, array in state.items() if name.startswith(prefix)}
-        )
+        self.agent.restore(select(state, _AGENT))
         self.step = int(state["trainer.step"])
         self._round = int(state["trainer.round"])
         self._evaluated = int(state["trainer.evaluated"]) - 1

@@ -13,8 +13,9 @@ from hess.bench.groups import _no_baseline
 from hess.bench.paces import PACES
 from hess.bench.processes import Worker, rows_of, worker
 from hess.bench.rows import Row
-from hess.bench.sizes import QUICK, Size
+from hess.bench.sizes import FULL, QUICK, Size
 from hess.bench.updates import limit_row
+from hess.config import RecordConfig
 from hess.envs import TASKS
 from hess.errors import HessError
 
@@ -103,6 +104,12 @@ def test_training_keeps_the_published_rates() -> None:
     interval, minibatches = config.representation.interval, config.representation.minibatches
     assert minibatches / interval == 50_000 / 100
     assert config.evaluation.episodes / config.evaluation.interval == 10 / 25_000
+
+
+def test_training_writes_at_least_as_often_as_published() -> None:
+    config, published = training.bench_config(FULL, "AntMaze", 500), RecordConfig()
+    assert config.record.snapshot_interval <= published.snapshot_interval
+    assert config.record.checkpoint_interval <= published.checkpoint_interval
 
 
 def test_training_is_measured_whole_and_in_halves() -> None:
