@@ -11,7 +11,6 @@ import numpy as np
 
 from hess.agents.agent import Policy, Rollout
 from hess.errors import HessError
-from hess.native.cores import busy_core
 from hess.replay import Episode, EpisodeShape, empty_episode
 from hess.training.task import Task
 
@@ -87,15 +86,6 @@ def run_episode(
 ) -> Collected:
     """Play one episode into the given arrays."""
     start = time.perf_counter()
-    with busy_core():
-        length, healthy = _play(task, episode, rollout, seed)
-    return Collected(episode, healthy / length, time.perf_counter() - start)
-
-
-def _play(
-    task: Task, episode: Episode, rollout: Rollout, seed: np.random.SeedSequence
-) -> tuple[int, int]:
-    """The length of the episode, and how many of its steps were healthy."""
     horizon = len(episode.actions)
     observations, goals, positions = episode.observations, episode.goals, episode.positions
     observations[0], goals[0], positions[0] = task.reset(int(seed.generate_state(1)[0]))
@@ -119,4 +109,4 @@ def _play(
         )
     episode.length[...] = length
     rollout.finish(length)
-    return length, healthy
+    return Collected(episode, healthy / length, time.perf_counter() - start)
