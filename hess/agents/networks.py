@@ -105,7 +105,7 @@ def sample_action(actor: MLP, observations: Array, noise: Array) -> tuple[Array,
 
 
 class HostMLP:
-    """The same network in NumPy, for one input at a time."""
+    """The same network in NumPy, which is faster for one input at a time."""
 
     def __init__(self, network: MLP):
         if network.layer_norm:
@@ -118,7 +118,7 @@ class HostMLP:
         self._output = (np.array(network.weights[-1]), np.array(network.biases[-1]))
 
     def __call__(self, inputs: Floats) -> Floats:
-        """Apply the network. [in] -> [out]."""
+        """Apply the network. [..., in] -> [..., out]."""
         hidden = inputs
         for weight, bias in self._hidden:
             hidden = hidden @ weight

@@ -106,10 +106,15 @@ _embed_replay = jax.jit(embed_replay)
 def recall_latest(replay: Replay, count: int) -> list[Episode]:
     """The newest episodes, oldest first, on the host."""
     inserted = int(replay.inserted)
-    numbers = range(max(0, inserted - min(count, replay.slots)), inserted)
+    stored = min(inserted, count, replay.slots)
+    slots = np.arange(inserted - count, inserted) % replay.slots  # of one size, however few exist
+    taken = jax.tree.map(np.asarray, _take(replay.episodes, slots))
     return [
-        jax.tree.map(
-            lambda ring, slot=number % replay.slots: np.asarray(ring[slot]), replay.episodes
-        )
-        for number in numbers
+        jax.tree.map(lambda stacked, place=place: stacked[place], taken)
+        for place in range(count - stored, count)
     ]
+
+
+@jax.jit
+def _take(episodes: Episode, slots: Array) -> Episode:
+    return jax.tree.map(lambda ring: ring[slots], episodes)

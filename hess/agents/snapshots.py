@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from hess.agents.agent import Arrays
 from hess.agents.cells import cell_centres
 from hess.agents.measures import GridMeasures
-from hess.agents.networks import MLP
+from hess.agents.networks import MLP, HostMLP
 from hess.agents.recall import recall_latest, recall_states
 from hess.agents.trees import flatten
 from hess.replay import Episode, Replay, segment_counts
@@ -53,8 +52,9 @@ def take_snapshot(
         "states.observations": np.asarray(recalled.observations[:observed]),
     }
     recent = recall_latest(replay, _RECENT)
-    snapshot |= _trajectories(network, recent[-_EPISODES:])
-    snapshot |= _subgoals(network, recent, positions, embeddings)
+    embed = HostMLP(network)  # sizes differ from call to call: nothing to be compiled for
+    snapshot |= _trajectories(embed, recent[-_EPISODES:])
+    snapshot |= _subgoals(embed, recent, positions, embeddings)
     cells = _cells(measures, network.biases[-1].shape[0])
     return _compact(snapshot) | cells | flatten(network, "representation")
 
@@ -90,7 +90,7 @@ def _affordable(size: int, most: int) -> int:
     return min(most, _OBSERVED_BYTES // (size * 2))
 
 
-def _trajectories(network: MLP, episodes: list[Episode]) -> Arrays:
+def _trajectories(embed: HostMLP, episodes: list[Episode]) -> Arrays:
     """Thinned trajectories, oldest first; entries after an episode's end have to be ignored."""
     states, size = episodes[0].observations.shape
     segments = len(episodes[0].subgoals)
@@ -102,7 +102,7 @@ def _trajectories(network: MLP, episodes: list[Episode]) -> Arrays:
     thinning = -(-observed.shape[1] // points)
     return {
         "latest.positions": np.stack([each.positions[::stride] for each in episodes]),
-        "latest.embeddings": np.asarray(network(jnp.asarray(observations))),
+        "latest.embeddings": embed(observations),
         "latest.lengths": lengths,
         "latest.segments": segment_counts(lengths, len(episodes[0].actions) // segments),
         "latest.stride": np.array(stride, np.int32),
@@ -113,11 +113,13 @@ def _trajectories(network: MLP, episodes: list[Episode]) -> Arrays:
     }
 
 
-def _subgoals(network: MLP, recent: list[Episode], positions: Floats, embeddings: Floats) -> Arrays:
+def _subgoals(
+    embed: HostMLP, recent: list[Episode], positions: Floats, embeddings: Floats
+) -> Arrays:
     """Subgoals of the newest episodes in φ as it is now, and the nearest visited x, y."""
     then = np.concatenate([each.embeddings[: int(each.length) + 1] for each in recent])
     observations = np.concatenate([each.observations[: int(each.length) + 1] for each in recent])
-    now = np.asarray(network(jnp.asarray(observations)))
+    now = embed(observations)
     arrays: Arrays = {}
     for name in ("subgoals", "selected"):
         chosen = np.stack([getattr(each, name) for each in recent[-_EPISODES:]])
@@ -130,6 +132,6 @@ def _subgoals(network: MLP, recent: list[Episode], positions: Floats, embeddings
 
 def nearest(points: Floats, queries: Floats) -> NDArray[np.intp]:
     """Index of the point nearest to each query. [n, d], [..., d] -> [...]."""
-    flat = queries.reshape(-1, queries.shape[-1])
-    rows = [np.argmin(((points - query) ** 2).sum(-1)) for query in flat]
-    return np.array(rows, np.intp).reshape(queries.shape[:-1])
+    points, queries = points.astype(np.float64), queries.astype(np.float64)
+    squares = (points**2).sum(-1) - 2.0 * queries @ points.T  # less |query|², which is the same
+    return np.argmin(squares, -1)
