@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hess.replay import Episode
+
+Floats = NDArray[np.floating[Any]]
 
 
 def share(flags: Collection[bool]) -> float:
@@ -33,6 +37,21 @@ def _segments(episode: Episode, interval: int) -> tuple[np.ndarray, ...]:
     before = np.linalg.norm(subgoals - episode.embeddings[starts], axis=-1)
     after = np.linalg.norm(subgoals - episode.embeddings[ends], axis=-1)
     return before, after, _moved(episode, interval), episode.active[: len(starts)]
+
+
+def position_fit(embeddings: Floats, positions: Floats) -> dict[str, float]:
+    """How much of x and of y φ explains linearly (R²), the worse of both; 0 to 1.
+
+    Where one is near 0, a dimension of φ shows something else, such as the robot's heading, and
+    no subgoal can ask for that direction. Nothing where positions are not known. [n, d], [n, 2].
+    """
+    varied = positions[:, positions.std(axis=0) > 0] if np.isfinite(positions).all() else None
+    if varied is None or varied.shape[1] == 0:
+        return {}
+    inputs = np.column_stack([embeddings, np.ones(len(embeddings))]).astype(np.float64)
+    solution, *_ = np.linalg.lstsq(inputs, varied, rcond=None)
+    left = ((varied - inputs @ solution) ** 2).mean(axis=0)
+    return {"representation/position_fit": float((1.0 - left / varied.var(axis=0)).min())}
 
 
 def segment_moves(episodes: Sequence[Episode], interval: int) -> float:

@@ -19,7 +19,7 @@ from jaxtyping import Array, PRNGKeyArray
 from hess.agents import transitions
 from hess.agents.agent import Arrays, Floats, Policy, Progress
 from hess.agents.bonuses import SubgoalSpace
-from hess.agents.diagnostics import segment_diagnostics
+from hess.agents.diagnostics import position_fit, segment_diagnostics
 from hess.agents.exploration import CandidatePool
 from hess.agents.explorer import Explorer
 from hess.agents.hierarchy import HierarchyPolicy, RandomPolicy
@@ -43,7 +43,7 @@ from hess.replay import (
 )
 
 _PROBE_STATES = 1_000  # fixed batch on which φ's change is measured
-_PURPOSES = ("low", "high", "representation", "probe", "pool", "snapshot")
+_PURPOSES = ("low", "high", "representation", "probe", "pool", "snapshot", "fit")
 
 
 class Networks(eqx.Module):
@@ -223,11 +223,17 @@ class Hess:
             self.replay_revision += 1
         self._refresh_novelty()
         new = self.embed(self._probe_states)
-        return metrics | {
-            "representation/change": float(np.linalg.norm(new - old, axis=-1).mean()),
-            "representation/span": float(np.ptp(new, axis=0).max()),
-            "time/representation": time.perf_counter() - start,
-        }
+        seen = recall_states(state.network, self.replay, self._fold("fit"), _PROBE_STATES)
+        fit = position_fit(np.asarray(seen.embeddings), np.asarray(seen.positions))
+        return (
+            metrics
+            | fit
+            | {
+                "representation/change": float(np.linalg.norm(new - old, axis=-1).mean()),
+                "representation/span": float(np.ptp(new, axis=0).max()),
+                "time/representation": time.perf_counter() - start,
+            }
+        )
 
     def _novelty_is_due(self, before: int) -> bool:
         interval = self.config.exploration.novelty_interval

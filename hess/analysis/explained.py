@@ -107,6 +107,12 @@ DIAGNOSTICS = {
         "units of φ",
         "Largest extent of the same states; a span near 0 is a collapsed representation.",
     ),
+    "representation/position_fit": Explanation(
+        "x, y explained by φ",
+        "R²",
+        "The worse of both; near 0 a dimension of φ shows something else, such as the heading, and "
+        "no subgoal can ask for that direction.",
+    ),
     "representation/triplet_loss": Explanation(
         "triplet loss",
         "loss",

@@ -26,6 +26,7 @@ _SHOWN = {
     "high/value": "value, high level",
     "representation/span": "span of φ",
     "representation/change": "change of φ at its last update",
+    "representation/position_fit": "x, y explained by φ (R²)",
 }
 _TIMES = {
     "time/collection": "environment",

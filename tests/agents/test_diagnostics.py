@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from hess.agents.diagnostics import segment_diagnostics
+from hess.agents.diagnostics import position_fit, segment_diagnostics
 from hess.replay import Episode, EpisodeShape, empty_episode
 
 SHAPE = EpisodeShape(
@@ -48,3 +49,23 @@ def test_segments_that_were_not_started_do_not_count() -> None:
     values = segment_diagnostics([episode(2), episode(4)], 2)
     assert values["exploration/active_share"] == pytest.approx(2 / 3)
     assert values["low/subgoal_distance"] == pytest.approx((20 + 20 + 10) / 3)
+
+
+def test_a_representation_that_shows_where_the_robot_is_fits_positions() -> None:
+    positions = np.random.default_rng(0).uniform(-5, 5, (400, 2))
+    turned = positions @ np.array([[1.0, 2.0], [-2.0, 1.0]]) + 7.0
+    assert position_fit(turned, positions) == pytest.approx({"representation/position_fit": 1.0})
+
+
+def test_one_that_shows_the_heading_instead_of_y_does_not() -> None:
+    rng = np.random.default_rng(0)
+    positions, heading = rng.uniform(-5, 5, (400, 2)), rng.uniform(-1, 1, 400)
+    fit = position_fit(np.stack([positions[:, 0], heading], -1), positions)
+    assert fit["representation/position_fit"] < 0.05
+
+
+def test_an_axis_that_never_varies_and_unknown_positions_say_nothing() -> None:
+    line = np.stack([np.arange(5.0), np.zeros(5)], -1)
+    assert position_fit(line, line) == pytest.approx({"representation/position_fit": 1.0})
+    assert position_fit(line, np.full((5, 2), np.nan)) == {}
+    assert position_fit(line, np.zeros((5, 2))) == {}

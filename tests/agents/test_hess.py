@@ -98,6 +98,7 @@ def test_the_representation_is_updated_early_once_and_then_every_interval(story:
         metrics = story.moments[number - 1].metrics
         assert metrics["representation/change"] > 0
         assert metrics["representation/span"] > 0
+        assert 0 <= metrics["representation/position_fit"] <= 1
 
 
 def test_the_first_update_embeds_the_random_episodes(story: Story) -> None:
