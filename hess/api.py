@@ -151,10 +151,10 @@ class LoadedAgent:
         """Deterministic episodes of the run's task."""
         evaluator = Collector([Task(self.config.task)], self._agent.shape, seed)
         try:
-            (future,) = evaluator.submit_evaluation(self._policy, self.step, episodes)
-            played = [each.episode for each in future.result()]
+            collected = evaluator.evaluate(self._policy, self.step, episodes)
         finally:
             evaluator.close()
+        played = [each.episode for each in collected]
         return Evaluation(
             success_rate=float(np.mean([each.successes.any() for each in played])),
             mean_return=float(np.mean([each.rewards.sum() for each in played])),

@@ -44,17 +44,16 @@ class Collector:
             for index, task in enumerate(self._tasks)
         ]
 
-    def submit_evaluation(
-        self, policy: Policy, number: int, episodes: int
-    ) -> list[Future[list[Collected]]]:
-        """Start deterministic episodes, spread over the environments."""
+    def evaluate(self, policy: Policy, number: int, episodes: int) -> list[Collected]:
+        """Deterministic episodes, spread over the environments; wait for all of them."""
         count = len(self._tasks)
-        return [
+        futures = [
             self._threads.submit(
                 self._evaluate, index, policy, number, range(index, episodes, count)
             )
             for index in range(count)
         ]
+        return [collected for future in futures for collected in future.result()]
 
     def close(self, wait: bool = True) -> None:
         """End the threads and free the simulators; without `wait`, episodes play on to their end.

@@ -2,7 +2,6 @@
 
 With `pipeline`, round i+1 is collected while the agent learns from round i; it acts with what was
 learned from rounds up to i-1. The lag is always exactly one round, so timing changes nothing.
-Evaluations run beside training as well, with a copy of the policy.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ from hess.training.checkpoint import Checkpoint, CheckpointFolder, Expected, Mom
 from hess.training.collector import Collected, Collector
 from hess.training.coverage import Coverage
 from hess.training.display import Display
-from hess.training.evaluation import Evaluator
 from hess.training.folder import RunFolder
 from hess.training.interrupts import StopOnSignal
 from hess.training.manifest import changes
@@ -57,10 +55,9 @@ class Trainer:
         shape = tasks[0].shape(config)
         self.agent: Agent = method(config.method).build(config, shape)
         self._collector = Collector(tasks, shape, config.seed)
-        evaluators = min(config.evaluation.episodes, max(1, len(available_cores()) - 1))
-        self._evaluator = Evaluator(
-            Collector([Task(config.task) for _ in range(evaluators)], shape, config.seed),
-            config.evaluation.episodes,
+        evaluators = min(config.evaluation.episodes, len(available_cores()))
+        self._evaluator = Collector(
+            [Task(config.task) for _ in range(evaluators)], shape, config.seed
         )
         self._coverage = Coverage(getattr(tasks[0].env.unwrapped, "floor_plan", None))
         self._records = Records(folder, config.record.tensorboard)
@@ -69,7 +66,7 @@ class Trainer:
         self._round = 0  # rounds whose collection has been started
         self._pending: list[Future[Collected]] | list[Collected] = []
         self._success_rate: float | None = None
-        self._evaluated = -1  # step of the last evaluation that is over
+        self._evaluated = -1  # step of the last evaluation
         self._pictured = 0  # step of the last snapshot
         self._saved = 0  # step of the last checkpoint
         self._changed = False  # since the last checkpoint
@@ -86,8 +83,8 @@ class Trainer:
             at_once = True
             raise
         finally:
-            self._collector.close(wait=not at_once)
-            self._evaluator.close(wait=not at_once)
+            for collector in (self._collector, self._evaluator):
+                collector.close(wait=not at_once)
             self._records.close()
 
     @property
@@ -136,7 +133,6 @@ class Trainer:
             if self.step >= self.config.steps:
                 break
             self._train()
-        self._end_evaluation()
         if self._changed:
             self._save()
 
@@ -149,13 +145,11 @@ class Trainer:
         metrics = self._learn(collected)
         self._records.metrics(self.step, metrics)
         self._display.update(self.step, metrics)
-        if self._evaluator.is_over:
-            self._end_evaluation()
 
     def _keep_records(self) -> None:
         """Evaluate, picture and save what is due, in that order; also what a stop left owing."""
-        if self._due(self._last_evaluation, self.config.evaluation.interval):
-            self._begin_evaluation()
+        if self._due(self._evaluated, self.config.evaluation.interval):
+            self._evaluate()
         if self._due(self._pictured, self.config.record.snapshot_interval):
             write_snapshot(self._folder, self.step, self.agent)
             self._pictured = self.step
@@ -222,38 +216,27 @@ class Trainer:
         }
         return values if share is None else values | {"train/coverage": share}
 
-    @property
-    def _last_evaluation(self) -> int:
-        """The step of the last evaluation that was begun."""
-        running = self._evaluator.step
-        return self._evaluated if running is None else running
-
-    def _begin_evaluation(self) -> None:
-        """Evaluate beside training; at its end, or without `pipeline`, wait for the result."""
-        self._end_evaluation()
-        policy, train_success = self.agent.evaluation_policy(), self.agent.recent_success()
-        self._evaluator.start(policy, self.step, train_success)
-        if not self.config.pipeline or self.step >= self.config.steps:
-            self._end_evaluation()
-
-    def _end_evaluation(self) -> None:
-        """Wait for the evaluation that is running, if there is one, and record it."""
-        if self._evaluator.step is None:
-            return
+    def _evaluate(self) -> None:
+        """Deterministic episodes; success is reaching the goal at any step."""
+        start = time.perf_counter()
+        policy = self.agent.evaluation_policy()
         with self._saved_on_failure():
-            values, seconds = self._evaluator.result()
-        self._success_rate = values["success_rate"]
+            collected = self._evaluator.evaluate(policy, self.step, self.config.evaluation.episodes)
+        episodes = [each.episode for each in collected]
+        self._success_rate = float(np.mean([each.successes.any() for each in episodes]))
+        values = {
+            "step": float(self.step),
+            "episodes": float(len(episodes)),
+            "success_rate": self._success_rate,
+            "mean_return": float(np.mean([each.rewards.sum() for each in episodes])),
+            "train_success": self.agent.recent_success(),
+        }
         self._records.evaluation(values)
-        self._evaluated, self._changed = int(values["step"]), True
-        self._display.evaluation(values, seconds)
+        self._evaluated, self._changed = self.step, True
+        self._display.evaluation(values, time.perf_counter() - start)
 
     def _save(self) -> None:
-        """A checkpoint between rounds; a round that is being collected becomes part of it.
-
-        Evaluations of earlier steps do, too; one that has just begun is begun again on resuming.
-        """
-        if self._evaluator.step != self.step:
-            self._end_evaluation()
+        """A checkpoint between rounds; a round that is being collected becomes part of it."""
         failure: HessError | None = None
         try:
             self._pending = _results(self._pending)

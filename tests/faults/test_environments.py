@@ -7,12 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hess.agents.agent import Policy
 from hess.errors import HessError
-from hess.training.evaluation import Evaluator
-from hess.training.folder import RunFolder
 from hess.training.manifest import checkpoint_folders
-from hess.training.records import read_evaluations
+from hess.training.trainer import Trainer
 from tests.faults import tiny_tasks
 from tests.faults.runs import STEPS, path_of, tiny_config, train
 from tests.faults.tiny_tasks import ENDLESS, FAULTS, FAULTY, HORIZON, Faulty
@@ -44,48 +41,25 @@ def test_a_fault_is_named_and_what_was_learned_is_saved(
     assert (result.step, result.finished) == (STEPS, True)
 
 
-def break_evaluation(patch: pytest.MonkeyPatch, due: int) -> None:
-    """From the evaluation of this step on, its environments give a reward of nan."""
-    original = Evaluator.start
-
-    def broken(self: Evaluator, policy: Policy, step: int, train_success: float) -> None:
-        for task in self._collector._tasks:
-            fault = "nan reward" if step >= due else ""
-            setattr(task.env.unwrapped, "fault", fault)  # noqa: B010 (Gymnasium knows no such)
-        original(self, policy, step, train_success)
-
-    patch.setattr(Evaluator, "start", broken)
-
-
 def test_a_fault_in_evaluation_costs_no_evaluation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = tiny_config(task=CONFIG.task, pipeline=False)
-    train(config, tmp_path / "whole")
+    train(CONFIG, tmp_path / "whole")
+    original = Trainer._evaluate
+
+    def broken(self: Trainer) -> None:
+        for task in self._evaluator._tasks:
+            fault = "nan reward" if self.step == 10 * HORIZON else ""
+            setattr(task.env.unwrapped, "fault", fault)  # noqa: B010 (Gymnasium knows no such)
+        original(self)
+
     with monkeypatch.context() as patch:
-        break_evaluation(patch, 10 * HORIZON)
+        patch.setattr(Trainer, "_evaluate", broken)
         with pytest.raises(HessError, match=r"reward nan at step 0 of .* in 120 steps is saved"):
-            train(config, tmp_path / "broken")
-    assert train(config, tmp_path / "broken").result.finished
-    whole, mended = (path_of(config, tmp_path / name) for name in ("whole", "broken"))
+            train(CONFIG, tmp_path / "broken")
+    assert train(CONFIG, tmp_path / "broken").result.finished
+    whole, mended = (path_of(CONFIG, tmp_path / name) for name in ("whole", "broken"))
     assert (mended / "eval.csv").read_bytes() == (whole / "eval.csv").read_bytes()
-
-
-def test_a_fault_in_evaluation_beside_training_costs_nothing_that_was_learned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By then training has gone on; the evaluation is made up for where it has come to."""
-    with monkeypatch.context() as patch:
-        break_evaluation(patch, 10 * HORIZON)
-        with pytest.raises(HessError, match=r"reward nan at step 0 of .* is saved") as failed:
-            train(CONFIG, tmp_path)
-    path = path_of(CONFIG, tmp_path)
-    learned = int(checkpoint_folders(path)[-1].name)
-    assert learned >= 10 * HORIZON
-    assert f"in {learned} steps is saved" in str(failed.value)
-    before = read_evaluations(RunFolder(path))["step"]
-    assert train(CONFIG, tmp_path).result.finished
-    assert read_evaluations(RunFolder(path))["step"][: len(before) + 1] == [*before, learned]
 
 
 def test_an_environment_that_never_ends_is_named(tmp_path: Path) -> None:

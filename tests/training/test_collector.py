@@ -35,11 +35,6 @@ def collect(source: Collector, number: int) -> list[Episode]:
     return [future.result().episode for future in source.submit(POLICY, number)]
 
 
-def evaluate(source: Collector, number: int, episodes: int) -> list[Episode]:
-    futures = source.submit_evaluation(POLICY, number, episodes)
-    return [collected.episode for future in futures for collected in future.result()]
-
-
 def same(one: Episode, two: Episode) -> bool:
     return all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
 
@@ -79,8 +74,8 @@ def test_rounds_and_environments_have_their_own_streams(pair: Collector) -> None
 
 def test_evaluation_does_not_depend_on_how_many_environments_share_it(pair: Collector) -> None:
     alone = collector(FIELD, 1)
-    one = evaluate(alone, 5, 4)
-    two = evaluate(pair, 5, 4)
+    one = [each.episode for each in alone.evaluate(POLICY, 5, 4)]
+    two = [each.episode for each in pair.evaluate(POLICY, 5, 4)]
     alone.close()
     assert len(one) == len(two) == 4
     starts = [sorted(each.observations[0].tolist() for each in each) for each in (one, two)]
@@ -90,7 +85,7 @@ def test_evaluation_does_not_depend_on_how_many_environments_share_it(pair: Coll
 
 def test_evaluation_leaves_training_alone(pair: Collector) -> None:
     before = collect(pair, 3)
-    evaluate(pair, 0, 2)
+    pair.evaluate(POLICY, 0, 2)
     assert all(map(same, before, collect(pair, 3)))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from hess.training.records import read_evaluations, read_metrics
 from hess.training.snapshots import list_snapshots, read_snapshot
 from hess.training.trainer import Trainer
 from tests.training import stub
-from tests.training.stub import Stub, StubPolicy, Watcher, tiny_run, train
+from tests.training.stub import Stub, Watcher, tiny_run, train
 from tests.training.toy_tasks import FRAGILE, HORIZON, SLOPE
 
 
@@ -85,42 +84,6 @@ def test_evaluations_are_at_the_start_every_interval_and_at_the_end(tmp_path: Pa
     assert all(0 <= rate <= 1 for rate in rows["success_rate"])
     header = (tmp_path / "eval.csv").read_text().splitlines()[0]
     assert header == "step,episodes,success_rate,mean_return,train_success"
-
-
-def test_training_goes_on_beside_an_evaluation(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The first evaluation ends only after a round was learned from, and waits for it here."""
-    learned = Event()
-    start = StubPolicy.start_evaluation
-
-    def after_a_round(self: StubPolicy, episode: Any) -> Any:
-        assert learned.wait(60)
-        return start(self, episode)
-
-    class Listener(Watcher):
-        def update(self, step: int, metrics: dict[str, float]) -> None:
-            super().update(step, metrics)
-            learned.set()
-
-    monkeypatch.setattr(StubPolicy, "start_evaluation", after_a_round)
-    watcher = Listener()
-    assert Trainer(tiny_run(), RunFolder(tmp_path), watcher).run().finished
-    assert [row["step"] for row in watcher.evaluations] == [0, 60, 120, 160]
-
-
-def test_without_pipeline_training_waits_for_evaluations(tmp_path: Path) -> None:
-    class Listener(Watcher):
-        order: list[float] = []
-
-        def update(self, step: int, metrics: dict[str, float]) -> None:
-            self.order.append(step)
-
-        def evaluation(self, values: dict[str, float], seconds: float) -> None:
-            self.order.append(-values["step"])
-
-    Trainer(tiny_run(pipeline=False), RunFolder(tmp_path), Listener()).run()
-    assert Listener.order == [0, 20, 40, 60, -60, 80, 100, 120, -120, 140, 160, -160]
 
 
 def test_an_interval_that_falls_within_a_round_is_evaluated_after_it(tmp_path: Path) -> None:
