@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from hess import runtime
 from hess.agents.agent import Agent
 from hess.agents.methods import method as find_method
+from hess.agents.trees import prefixed, select
 from hess.config import Config, fill, override
 from hess.errors import HessError
 from hess.presets import preset as find_preset
 from hess.replay import Episode, empty_episode
-from hess.training.checkpoint import CheckpointFolder, Expected
+from hess.training.checkpoint import AGENT, CheckpointFolder, Expected
 from hess.training.collector import Collector
 from hess.training.display import Display, LiveDisplay, PlainDisplay
 from hess.training.folder import RunFolder, run_path
@@ -30,7 +31,6 @@ from hess.validation import validate
 
 Floats = NDArray[np.floating[Any]]
 
-_AGENT = "agent."  # prefix of the agent's arrays in a checkpoint
 _MOST_ENVS = 4096  # that a stranger's checkpoint can have pending episodes of
 
 
@@ -179,7 +179,7 @@ def load(
     refuse_foreign_code(config.task, task)
     agent = _small_agent(config, manifest.state.size)
     expected = Expected(
-        {f"{_AGENT}{name}": array for name, array in agent.state().items()},
+        prefixed(agent.state(), AGENT),
         empty_episode(agent.shape),
         slots=1,
         rounds=min(config.num_envs, _MOST_ENVS),
@@ -187,8 +187,7 @@ def load(
     checkpoint = CheckpointFolder(Path(path)).load(expected, warn, episodes=False)
     if checkpoint is None:
         raise HessError(f"the checkpoints of {str(path)!r} were removed just now; try again")
-    names = [name for name in checkpoint.state if name.startswith(_AGENT)]
-    agent.restore({name.removeprefix(_AGENT): checkpoint.state[name] for name in names})
+    agent.restore(select(checkpoint.state, AGENT))
     return LoadedAgent(config, agent, checkpoint.manifest.step)
 
 

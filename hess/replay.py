@@ -138,3 +138,9 @@ def age_in_episodes(replay: Replay) -> Array:
     newest = (replay.inserted - 1) % replay.slots
     age = (newest - slots) % replay.slots
     return jnp.where(age < replay.inserted, age, -1)
+
+
+@jax.jit
+def take_episodes(episodes: Episode, slots: Array) -> Episode:
+    """Some of the ring's episodes, in that order; compiled once per number of them."""
+    return jax.tree.map(lambda ring: ring[slots], episodes)

@@ -225,15 +225,13 @@ class Hess:
         new = self.embed(self._probe_states)
         seen = recall_states(state.network, self.replay, self._fold("fit"), _PROBE_STATES)
         fit = position_fit(np.asarray(seen.embeddings), np.asarray(seen.positions))
-        return (
-            metrics
-            | fit
-            | {
-                "representation/change": float(np.linalg.norm(new - old, axis=-1).mean()),
-                "representation/span": float(np.ptp(new, axis=0).max()),
-                "time/representation": time.perf_counter() - start,
-            }
-        )
+        return {
+            **metrics,
+            **fit,
+            "representation/change": float(np.linalg.norm(new - old, axis=-1).mean()),
+            "representation/span": float(np.ptp(new, axis=0).max()),
+            "time/representation": time.perf_counter() - start,
+        }
 
     def _novelty_is_due(self, before: int) -> bool:
         interval = self.config.exploration.novelty_interval

@@ -15,7 +15,7 @@ from hess.agents.inputs import high_input
 from hess.agents.measures import Boundaries
 from hess.agents.networks import MLP, gaussian, squashed_log_probability
 from hess.agents.representation import embed_replay
-from hess.replay import Episode, Replay, age_in_episodes, uniform_index
+from hess.replay import Episode, Replay, age_in_episodes, take_episodes, uniform_index
 
 Floats = NDArray[np.floating[Any]]
 
@@ -108,13 +108,8 @@ def recall_latest(replay: Replay, count: int) -> list[Episode]:
     inserted = int(replay.inserted)
     stored = min(inserted, count, replay.slots)
     slots = np.arange(inserted - count, inserted) % replay.slots  # of one size, however few exist
-    taken = jax.tree.map(np.asarray, _take(replay.episodes, slots))
+    taken = jax.tree.map(np.asarray, take_episodes(replay.episodes, slots))
     return [
         jax.tree.map(lambda stacked, place=place: stacked[place], taken)
         for place in range(count - stored, count)
     ]
-
-
-@jax.jit
-def _take(episodes: Episode, slots: Array) -> Episode:
-    return jax.tree.map(lambda ring: ring[slots], episodes)

@@ -49,6 +49,8 @@ from hess.training.tensors import (
     unstack_pending,
 )
 
+AGENT = "agent."  # how the names of its arrays begin
+
 _KEPT = 2  # the latest and the previous
 _PER_FILE = 512  # episodes
 

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from hess.replay import Episode, Replay
+from hess.replay import Episode, Replay, take_episodes
 from hess.training.checkpoint import ReplaySource
 
 _BLOCK = 64  # episodes per transfer: one compiled program, however many are read
@@ -33,12 +33,9 @@ def replay_source(replay: Replay, revision: int) -> ReplaySource:
 def _read_block(episodes: Episode, slots: np.ndarray[Any, Any]) -> Episode:
     """Only the episodes asked for leave the device, never the whole ring."""
     padded = np.pad(slots, (0, _BLOCK - len(slots)), mode="edge")
-    return jax.tree.map(lambda ring: np.asarray(ring)[: len(slots)], _gather(episodes, padded))
-
-
-@jax.jit
-def _gather(episodes: Episode, slots: jax.Array) -> Episode:
-    return jax.tree.map(lambda ring: ring[slots], episodes)
+    return jax.tree.map(
+        lambda ring: np.asarray(ring)[: len(slots)], take_episodes(episodes, padded)
+    )
 
 
 def refill(replay: Replay, inserted: int, parts: Sequence[tuple[int, Episode]]) -> Replay:

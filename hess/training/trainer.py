@@ -22,7 +22,7 @@ from hess.config import Config
 from hess.errors import HessError
 from hess.replay import empty_episode
 from hess.runtime import available_cores
-from hess.training.checkpoint import Checkpoint, CheckpointFolder, Expected, Moment
+from hess.training.checkpoint import AGENT, Checkpoint, CheckpointFolder, Expected, Moment
 from hess.training.collector import Collected, Collector
 from hess.training.coverage import Coverage
 from hess.training.display import Display
@@ -33,8 +33,6 @@ from hess.training.records import Records, refuse_orphans
 from hess.training.ring import refill, replay_source
 from hess.training.snapshots import drop_later_snapshots, write_snapshot
 from hess.training.task import Task
-
-_AGENT = "agent."  # how the names of its arrays begin in a checkpoint
 
 
 class Result(NamedTuple):
@@ -270,7 +268,7 @@ class Trainer:
             "trainer.pictured": np.asarray(self._pictured),
             "trainer.pending_analysis": analysis,
         }
-        return prefixed(self.agent.state(), _AGENT) | trainer
+        return prefixed(self.agent.state(), AGENT) | trainer
 
     def _restore(self, checkpoint: Checkpoint) -> None:
         state, analysis = checkpoint.state, checkpoint.state["trainer.pending_analysis"]
@@ -278,7 +276,7 @@ class Trainer:
             raise HessError("the checkpoint's state and its manifest are of different steps")
         if len(analysis) != len(checkpoint.pending):
             raise HessError("the checkpoint's pending episodes are incomplete")
-        self.agent.restore(select(state, _AGENT))
+        self.agent.restore(select(state, AGENT))
         self.step = int(state["trainer.step"])
         self._round = int(state["trainer.round"])
         self._evaluated = int(state["trainer.evaluated"]) - 1
