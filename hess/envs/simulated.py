@@ -43,6 +43,8 @@ class SimulatedTask(GoalTask):
         )
         # Left on, MuJoCo would answer a numerical failure by silently going back to the start.
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+        # Looking for parts that do not touch each other costs more than one robot can gain by it.
+        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_ISLAND
         self.model = model
         self.data = mujoco.MjData(model)
         self.substeps = substeps
