@@ -9,12 +9,15 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, PRNGKeyArray
 
 from hess.agents.agent import Progress
 from hess.agents.networks import MLP
 from hess.config import RepresentationConfig
 from hess.errors import HessError
+from hess.native import triplets
+from hess.native.adam import Adam
 from hess.replay import Index, Replay, uniform_index
 
 _BLOCK = 8  # episodes embedded at a time when the whole ring is ranked
@@ -157,7 +160,7 @@ class Representation:
         self.config = config
         self.observation_dim = observation_dim
         self.interval = interval
-        self.optimiser = optax.adam(config.learning_rate)
+        self.optimiser = Adam(config.learning_rate)
         self._rank = jax.jit(self.rank)
         self._chunk = jax.jit(self.chunk)
 
@@ -218,26 +221,36 @@ class Representation:
         )
         cumulative = jnp.cumsum(valid.sum(-1))
 
+        parameters, unravel = ravel_pytree(state.network)
+
         def block(number: Array, carry: Any) -> Any:
             indices = self._draw(priorities, cumulative, jax.random.fold_in(key, number))
 
             def body(index: Array, carry: Any) -> Any:
-                network, optimiser, totals = carry
+                parameters, optimiser, totals = carry
                 drawn, held = jax.tree.map(lambda stacked: stacked[index], indices)
-                gradient, metrics = jax.grad(self._loss, has_aux=True)(
-                    network, replay, anchors, drawn, held
+                gradient, metrics = self._gradient(
+                    unravel(parameters), replay, anchors, drawn, held
                 )
-                changes, optimiser = self.optimiser.update(gradient, optimiser)
-                totals = jax.tree.map(jnp.add, totals, metrics)
-                return optax.apply_updates(network, changes), optimiser, totals
+                parameters, optimiser = self.optimiser.step(
+                    parameters, _raveled(gradient), optimiser
+                )
+                return parameters, optimiser, jax.tree.map(jnp.add, totals, metrics)
 
             left = minibatches - number * _DRAWN
             return jax.lax.fori_loop(0, jnp.minimum(left, _DRAWN), body, carry)
 
         zeros = {"triplet_loss": jnp.zeros(()), "stability_loss": jnp.zeros(())}
-        carry = (state.network, state.optimiser, zeros)
+        carry = (parameters, _raveled(state.optimiser), zeros)
         blocks = (minibatches + _DRAWN - 1) // _DRAWN
-        network, optimiser, totals = jax.lax.fori_loop(0, blocks, block, carry)
+        parameters, optimiser, totals = jax.lax.fori_loop(0, blocks, block, carry)
+        network = unravel(parameters)
+        optimiser = jax.tree.map(
+            lambda old, new: unravel(new) if isinstance(old, MLP) else new,
+            state.optimiser,
+            optimiser,
+            is_leaf=_is_network,
+        )
         metrics = {name: total / minibatches for name, total in totals.items()}
         metrics["mean_triplet_loss"] = jnp.where(valid, losses, 0.0).sum() / valid.sum()
         return RepresentationState(network, optimiser, state.updates), metrics
@@ -251,6 +264,27 @@ class Representation:
         drawn = prioritised_index(priorities, triplet_key, math.prod(shape))
         held = uniform_index(cumulative, hold_key, math.prod(shape))
         return jax.tree.map(lambda flat: flat.reshape(shape), (drawn, held))
+
+    def _gradient(
+        self, network: MLP, replay: Replay, anchors: Anchors, drawn: Index, held: Index
+    ) -> tuple[MLP, dict[str, Array]]:
+        """Of L_φ on one minibatch, with its two terms."""
+        if not triplets.suits(network.weights):
+            return jax.grad(self._loss, has_aux=True)(network, replay, anchors, drawn, held)
+        (first, second), (first_bias, second_bias) = network.weights, network.biases
+        config = self.config
+        layers, triplet, stability = triplets.gradient(
+            triplets.Layers(first, first_bias, second, second_bias),
+            triplets.Stored(replay.episodes.observations, *anchors),
+            triplets.Places(*drawn, *held),
+            triplets.Objective(config.distance != "l2", config.margin, _EPSILON, self.interval),
+        )
+        gradient = eqx.tree_at(
+            lambda network: (*network.weights, *network.biases),
+            network,
+            (layers.first, layers.second, layers.first_bias, layers.second_bias),
+        )
+        return gradient, {"triplet_loss": triplet, "stability_loss": stability}
 
     def _loss(
         self, network: MLP, replay: Replay, anchors: Anchors, drawn: Index, held: Index
@@ -287,6 +321,17 @@ class Representation:
             self.config.margin,
         )
         return losses, jnp.arange(count) + c <= replay.episodes.length[:, None]
+
+
+def _is_network(node: Any) -> bool:
+    return isinstance(node, MLP)
+
+
+def _raveled(tree: Any) -> Any:
+    """The same with one vector for each network: Adam is then one operation instead of many."""
+    return jax.tree.map(
+        lambda node: ravel_pytree(node)[0] if _is_network(node) else node, tree, is_leaf=_is_network
+    )
 
 
 def embed_replay(network: MLP, replay: Replay) -> Array:

@@ -6,7 +6,7 @@ One implementation serves the high level, the low level and the flat baseline.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -16,6 +16,7 @@ from jaxtyping import Array, PRNGKeyArray
 
 from hess.agents.networks import MLP, sample_action, twin, twin_values
 from hess.config import LevelConfig
+from hess.native.adam import Adam
 
 Metrics = dict[str, Array]
 METRICS = ("critic_loss", "value", "actor_loss", "entropy", "temperature")
@@ -84,7 +85,7 @@ class SAC:
         self.observation_dim = observation_dim
         self.action_dim = action_dim
         self.target_entropy = -float(action_dim)
-        self.optimiser = optax.adam(config.learning_rate)
+        self.optimiser = Adam(config.learning_rate)
 
     def init(self, key: PRNGKeyArray) -> SACState:
         """Fresh networks; targets equal the critics."""
@@ -104,7 +105,7 @@ class SAC:
         )
 
     def update(self, state: SACState, batch: Batch, noise: Array) -> tuple[SACState, Metrics]:
-        """One gradient step of critics, actor and temperature, then of the targets.
+        """One gradient step of critics and their targets, of actor and temperature.
 
         `noise` [2, B, action] draws the actions of the targets and of the actor's loss.
         """
@@ -113,24 +114,25 @@ class SAC:
         (_, critic_metrics), gradient = jax.value_and_grad(critic_loss, has_aux=True)(
             state.critics, batch, targets
         )
-        critics, critic_optimiser = self._step(state.critics, gradient, state.critic_optimiser)
+        critics, critic_optimiser, target_critics = self.optimiser.followed_step(
+            state.critics,
+            gradient,
+            state.critic_optimiser,
+            state.target_critics,
+            config.target_rate,
+        )
 
         temperature = jnp.exp(state.log_temperature)
         (_, actor_metrics), gradient = jax.value_and_grad(actor_loss, has_aux=True)(
             state.actor, critics, temperature, batch, actor_noise
         )
-        actor, actor_optimiser = self._step(state.actor, gradient, state.actor_optimiser)
+        actor, actor_optimiser = self.optimiser.step(state.actor, gradient, state.actor_optimiser)
 
         gradient = jax.grad(temperature_loss)(
             state.log_temperature, actor_metrics["entropy"], self.target_entropy
         )
-        log_temperature, temperature_optimiser = self._step(
+        log_temperature, temperature_optimiser = self.optimiser.step(
             state.log_temperature, gradient, state.temperature_optimiser
-        )
-        target_critics = jax.tree.map(
-            lambda target, online: target + config.target_rate * (online - target),
-            state.target_critics,
-            critics,
         )
         metrics = critic_metrics | actor_metrics | {"temperature": temperature}
         return SACState(
@@ -176,9 +178,3 @@ class SAC:
         batches = jax.vmap(sample)(jax.random.split(sample_key, _BLOCK))
         size = batches.rewards.shape[1]
         return batches, jax.random.normal(noise_key, (_BLOCK, 2, size, self.action_dim))
-
-    def _step(
-        self, parameters: Any, gradient: Any, optimiser: optax.OptState
-    ) -> tuple[Any, optax.OptState]:
-        changes, optimiser = self.optimiser.update(gradient, optimiser)
-        return optax.apply_updates(parameters, changes), optimiser

@@ -24,14 +24,24 @@ TARGETS = (
     "hess_weight_gradients",
     "hess_normalise",
     "hess_normalise_gradients",
+    "hess_triplets",
+    "hess_adam",
 )
 ADVICE = "install a C++20 compiler (Debian and Ubuntu: g++), updates are a fifth faster with it"
 
 _FOLDER = Path(__file__).parent
-_SOURCES = ("products.cc", "normalisation.cc")
-_HEADERS = ("job.h", "vectors.h")
+_SOURCES = ("products.cc", "normalisation.cc", "triplets.cc", "adam.cc")
+_HEADERS = ("job.h", "tiles.h", "vectors.h")
 _COMPILERS = ("c++", "g++", "clang++")
-_FLAGS = ("-O3", "-march=native", "-std=c++20", "-fPIC", "-shared", "-pthread")
+_FLAGS = (
+    "-O3",
+    "-march=native",
+    "-fno-math-errno",  # square roots of a whole vector
+    "-std=c++20",
+    "-fPIC",
+    "-shared",
+    "-pthread",
+)
 _SECONDS = 300  # to compile; it takes about five
 
 _log = logging.getLogger(__name__)
@@ -105,13 +115,20 @@ def register(library: ctypes.CDLL) -> None:
         jax.ffi.register_ffi_target(name, capsule, platform="cpu")
 
 
-def call(name: str, *shapes: tuple[int, ...]) -> Callable[..., Any]:
-    """One of our functions with results of these shapes, for arrays of single precision."""
+def call(name: str, *shapes: tuple[int, ...], reuse: int | None = None) -> Callable[..., Any]:
+    """One of our functions with results of these shapes, for arrays of single precision.
+
+    Results may take the place of as many arguments, from the one numbered `reuse` on.
+    """
     import jax
 
     results = [jax.ShapeDtypeStruct(shape, "float32") for shape in shapes]  # type: ignore[no-untyped-call]
+    places = {} if reuse is None else {reuse + i: i for i in range(len(results))}
     return jax.ffi.ffi_call(
-        name, results[0] if len(results) == 1 else results, vmap_method="broadcast_all"
+        name,
+        results[0] if len(results) == 1 else results,
+        vmap_method="broadcast_all",
+        input_output_aliases=places,
     )
 
 
