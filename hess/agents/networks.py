@@ -18,7 +18,7 @@ from jaxtyping import Array, PRNGKeyArray
 from numpy.typing import NDArray
 
 from hess.native.normalisation import normalise_rectified
-from hess.native.products import dense
+from hess.native.products import dense, is_ours, layers
 
 Floats = NDArray[np.floating[Any]]
 
@@ -50,15 +50,17 @@ class MLP(eqx.Module):
 
     def __call__(self, inputs: Array) -> Array:
         """Apply the network to the last axis."""
-        return dense(self.features(inputs), self.weights[-1], self.biases[-1], rectify=False)
+        if self.layer_norm:
+            return dense(self.features(inputs), self.weights[-1], self.biases[-1], rectify=False)
+        return layers(inputs, self.weights, self.biases, rectify=False)
 
     def features(self, inputs: Array) -> Array:
         """What the last layer reads: the last hidden layer, or the inputs where there is none."""
+        if not self.layer_norm:
+            return layers(inputs, self.weights[:-1], self.biases[:-1], rectify=True)
         hidden = inputs
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
-            hidden = dense(hidden, weight, bias, rectify=not self.layer_norm)
-            if self.layer_norm:
-                hidden = normalise_rectified(hidden)
+            hidden = normalise_rectified(dense(hidden, weight, bias, rectify=False))
         return hidden
 
 
@@ -71,10 +73,12 @@ def twin(sizes: Sequence[int], key: PRNGKeyArray, layer_norm: bool) -> MLP:
 def twin_values(critics: MLP, observations: Array, actions: Array) -> Array:
     """Q of both critics. [B, obs], [B, action] -> [2, B].
 
-    Each gets its own copy of the inputs: XLA would else join both first layers into one product
-    and transpose what it reads and writes.
+    For XLA each gets its own copy of the inputs: it would else join both first layers into one
+    product and transpose what it reads and writes.
     """
     inputs = jnp.concatenate([observations, actions], -1)
+    if is_ours(inputs):
+        return eqx.filter_vmap(lambda critic: critic(inputs)[..., 0])(critics)
     copies = jnp.broadcast_to(inputs, (2, *inputs.shape))
     return eqx.filter_vmap(lambda critic, each: critic(each)[..., 0])(critics, copies)
 

@@ -20,20 +20,21 @@ inline void pause() {
 #endif
 }
 
-// A job in pieces, which threads take one by one. The caller never waits for a thread that has
-// not come yet, as it may be asleep or at work on something else, only for those in the middle of
-// a piece; who comes too late finds the job closed.
+// A job in pieces, which threads take one by one: the caller from the front, who helps from the
+// back, so that each finds in its cache what it packed, read or wrote last. The caller never waits
+// for a thread that has not come yet, as it may be asleep or at work on something else, only for
+// those in the middle of a piece; who comes too late finds the job closed.
 class Job {
  public:
   Job(int64_t pieces, std::function<void(int64_t)> work) : pieces_(pieces), work_(std::move(work)) {}
 
-  void take_pieces() {
-    for (int64_t piece; (piece = next_++) < pieces_;) work_(piece);
+  void take_first_pieces() {
+    while (taken_++ < pieces_) work_(from_front_++);
   }
 
   void help() {
     ++inside_;
-    if (open_) take_pieces();
+    if (open_) take_last_pieces();
     --inside_;
   }
 
@@ -43,9 +44,13 @@ class Job {
   }
 
  private:
+  void take_last_pieces() {
+    while (taken_++ < pieces_) work_(pieces_ - 1 - from_back_++);
+  }
+
   const int64_t pieces_;
   const std::function<void(int64_t)> work_;
-  std::atomic<int64_t> next_{0}, inside_{0};
+  std::atomic<int64_t> taken_{0}, from_front_{0}, from_back_{0}, inside_{0};
   std::atomic<bool> open_{true};
 };
 
@@ -57,7 +62,7 @@ inline void run_pieces(int64_t pieces, bool shared, xla::ffi::ThreadPool& pool,
   if (shared) {
     for (int64_t i = 1; i < pool.num_threads(); ++i) pool.Schedule([job] { job->help(); });
   }
-  job->take_pieces();
+  job->take_first_pieces();
   job->close();
 }
 

@@ -115,20 +115,28 @@ def register(library: ctypes.CDLL) -> None:
         jax.ffi.register_ffi_target(name, capsule, platform="cpu")
 
 
-def call(name: str, *shapes: tuple[int, ...], reuse: int | None = None) -> Callable[..., Any]:
+def call(
+    name: str,
+    *shapes: tuple[int, ...],
+    reuse: int | None = None,
+    one_for_all: bool = False,
+) -> Callable[..., Any]:
     """One of our functions with results of these shapes, for arrays of single precision.
 
-    Results may take the place of as many arguments, from the one numbered `reuse` on.
+    Results may take the place of as many arguments, from the one numbered `reuse` on. Under
+    `jax.vmap` every argument becomes a batch, unless it is the same for all and `one_for_all` says
+    that the function knows what to do with a batch of one.
     """
     import jax
 
     results = [jax.ShapeDtypeStruct(shape, "float32") for shape in shapes]  # type: ignore[no-untyped-call]
-    places = {} if reuse is None else {reuse + i: i for i in range(len(results))}
     return jax.ffi.ffi_call(
         name,
         results[0] if len(results) == 1 else results,
-        vmap_method="broadcast_all",
-        input_output_aliases=places,
+        vmap_method="expand_dims" if one_for_all else "broadcast_all",
+        input_output_aliases={}
+        if reuse is None
+        else {reuse + place: place for place in range(len(results))},
     )
 
 

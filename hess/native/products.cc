@@ -32,6 +32,7 @@ using hess::kTiles;
 using hess::Left;
 using hess::load;
 using hess::store;
+using hess::Vector;
 
 // --- packing -----------------------------------------------------------------------------------
 
@@ -131,13 +132,17 @@ void pack_left(const Factor& left, const Cut& cut, float* packed) {
 struct Product {
   Factor left, right;
   float* result;
-  Finish finish;
+  Finish finish = {};
+  float* column_sums = nullptr;  // of the right factor, if asked for
+  bool may_have_empty_rows = false;  // of the left factor: worth a look
 };
 
 // What one thread packs into; the left factor stays packed from panel to panel of a product.
 struct Desk {
   std::vector<float> memory;
-  uint64_t packed_left = 0;  // of which product
+  uint64_t prepared = 0;  // for which product
+  bool only_filled = false;            // rows of the left factor are packed
+  std::vector<int64_t> filled, empty;  // if it was searched
   float edge[kTileRows * kTileColumns];
 
   float* room(int64_t size) {
@@ -147,38 +152,104 @@ struct Desk {
   }
 };
 
+bool is_empty(const float* row, int64_t size) {
+  return std::all_of(row, row + size, [](float number) { return number == 0.0f; });
+}
+
+// Rows of zeros need not be multiplied: the others move together. A critic whose value is not the
+// smaller one has such a row in the actor's gradient, and that is every second one.
+void pack_filled_rows(const Factor& left, Desk& desk, float* packed) {
+  desk.filled.clear();
+  desk.empty.clear();
+  for (int64_t row = 0; row < left.rows; ++row) {
+    const bool empty = is_empty(left.start + row * left.columns, left.columns);
+    (empty ? desk.empty : desk.filled).push_back(row);
+  }
+  desk.only_filled = 8 * desk.empty.size() >= static_cast<size_t>(left.rows);
+  if (!desk.only_filled) return;
+  for (const int64_t row : desk.filled) {
+    packed = std::copy_n(left.start + row * left.columns, left.columns, packed);
+  }
+}
+
+void prepare_left(const Product& product, const Cut& cut, Desk& desk, float* packed) {
+  desk.only_filled = false;
+  if (product.left.transposed) pack_left(product.left, cut, packed);
+  if (product.may_have_empty_rows) pack_filled_rows(product.left, desk, packed);
+}
+
+float finished(float value, const Finish& finish, int64_t column, int64_t place) {
+  if (finish.bias) value += finish.bias[column];
+  if (finish.rectify && value < 0.0f) value = 0.0f;
+  return finish.mask && !(finish.mask[place] > 0.0f) ? 0.0f : value;
+}
+
+// Rows of a tile on the desk to their places.
+void put_rows(const Desk& desk, const Product& product, int64_t first, int64_t row,
+              int64_t height) {
+  const int64_t columns = product.right.columns;
+  const int64_t width = std::min<int64_t>(kTileColumns, columns - first);
+  const Finish& finish = product.finish;
+  const Vector zero{};
+  for (int64_t i = 0; i < height; ++i) {
+    const float* from = desk.edge + i * kTileColumns;
+    const int64_t start = (desk.only_filled ? desk.filled[row + i] : row + i) * columns + first;
+    int64_t j = 0;
+    for (; !finish.bias && !finish.rectify && j + kLanes <= width; j += kLanes) {
+      const Vector value = load(from + j);
+      const bool masked = finish.mask != nullptr;
+      store(product.result + start + j,
+            masked ? (load(finish.mask + start + j) > zero ? value : zero) : value);
+    }
+    for (; j < width; ++j) {
+      product.result[start + j] = finished(from[j], finish, first + j, start + j);
+    }
+  }
+}
+
+void add_columns(const float* panel, int64_t depth, int64_t width, float* sums) {
+  Vector low{}, high{};
+  for (int64_t k = 0; k < depth; ++k) {
+    low += load(panel + k * kTileColumns);
+    high += load(panel + k * kTileColumns + kLanes);
+  }
+  for (int64_t j = 0; j < width; ++j) sums[j] = j < kLanes ? low[j] : high[j - kLanes];
+}
+
 void multiply_panel(const Product& product, uint64_t number, int64_t first) {
   static thread_local Desk desk;
   const Factor &left = product.left, &right = product.right;
   const int64_t depth = right.rows, columns = right.columns;
-  const Cut cut{left.rows};
-  float* panel = desk.room(depth * (kTileColumns + cut.count * kTileRows));
+  const Cut all{left.rows};
+  float* panel = desk.room(depth * (kTileColumns + all.count * kTileRows));
   float* packed = panel + depth * kTileColumns;
-  if (left.transposed && desk.packed_left != number) {
-    pack_left(left, cut, packed);
-    desk.packed_left = number;
-  }
+  if (desk.prepared != number) prepare_left(product, all, desk, packed);
+  desk.prepared = number;
   pack_panel(right, first, panel);
-
   const int64_t width = std::min<int64_t>(kTileColumns, columns - first);
+  if (product.column_sums) add_columns(panel, depth, width, product.column_sums + first);
+
+  const bool only_filled = desk.only_filled;
+  const Cut cut{only_filled ? static_cast<int64_t>(desk.filled.size()) : left.rows};
   for (int64_t tile = 0; tile < cut.count; ++tile) {
     const int64_t row = cut.start(tile), height = cut.height(tile);
     const Left rows = left.transposed ? Left{packed + tile * depth * kTileRows, 1, kTileRows}
-                                      : Left{left.start + row * depth, depth, 1};
-    float* result = product.result + row * columns + first;
-    Finish finish = product.finish;
-    if (finish.bias) finish.bias += first;
-    if (width == kTileColumns) {
-      kTiles[height - 1](rows, panel, depth, result, columns, finish);
-      continue;
+                                      : Left{(only_filled ? packed : left.start) + row * depth,
+                                             depth, 1};
+    if (only_filled || width < kTileColumns) {
+      kTiles[height - 1](rows, panel, depth, desk.edge, kTileColumns, {});
+      put_rows(desk, product, first, row, height);
+    } else {
+      const int64_t start = row * columns + first;
+      Finish finish = product.finish;
+      if (finish.bias) finish.bias += first;
+      if (finish.mask) finish.mask += start;
+      kTiles[height - 1](rows, panel, depth, product.result + start, columns, finish);
     }
-    kTiles[height - 1](rows, panel, depth, desk.edge, kTileColumns, Finish{nullptr, false});
-    for (int64_t i = 0; i < height; ++i) {
-      for (int64_t j = 0; j < width; ++j) {
-        float value = desk.edge[i * kTileColumns + j] + (finish.bias ? finish.bias[j] : 0.0f);
-        result[i * columns + j] = finish.rectify && value < 0.0f ? 0.0f : value;
-      }
-    }
+  }
+  if (!only_filled) return;
+  for (const int64_t row : desk.empty) {
+    std::fill_n(product.result + row * columns + first, width, 0.0f);
   }
 }
 
@@ -201,32 +272,31 @@ void multiply(const std::vector<Product>& products, ffi::ThreadPool& pool) {
 using Floats = ffi::Buffer<ffi::F32>;
 
 struct Matrices {
-  const float* start;
+  float* start;
   int64_t batch = 1, rows, columns;
 
-  explicit Matrices(const Floats& buffer) : start(buffer.typed_data()) {
+  explicit Matrices(Floats buffer) : start(buffer.typed_data()) {
     const auto sizes = buffer.dimensions();
     rows = sizes[sizes.size() - 2];
     columns = sizes[sizes.size() - 1];
     for (size_t i = 0; i + 2 < sizes.size(); ++i) batch *= sizes[i];
   }
 
-  Factor plain(int64_t i) const { return {start + i * rows * columns, rows, columns, false}; }
-  Factor transposed(int64_t i) const { return {start + i * rows * columns, columns, rows, true}; }
+  // One matrix serves a whole batch.
+  float* matrix(int64_t i) const { return start + (batch == 1 ? 0 : i) * rows * columns; }
+  Factor plain(int64_t i) const { return {matrix(i), rows, columns, false}; }
+  Factor transposed(int64_t i) const { return {matrix(i), columns, rows, true}; }
 };
 
-// The products of left_of(i) by right_of(i), one for each matrix of a batch.
-template <typename LeftOf, typename RightOf>
-ffi::Error multiply_batch(int64_t batch, LeftOf left_of, RightOf right_of, Finish finish,
-                          float* result, ffi::ThreadPool& pool) {
+template <typename ProductOf>
+ffi::Error multiply_batch(int64_t batch, ProductOf product_of, ffi::ThreadPool& pool) {
   std::vector<Product> products;
   for (int64_t i = 0; i < batch; ++i) {
-    const Factor left = left_of(i), right = right_of(i);
+    const Product product = product_of(i);
+    const Factor &left = product.left, &right = product.right;
     if (left.columns != right.rows) return ffi::Error::InvalidArgument("sizes do not match");
     if (left.rows == 0 || right.columns == 0) return ffi::Error::Success();
-    products.push_back({left, right, result, finish});
-    result += left.rows * right.columns;
-    if (finish.bias) finish.bias += right.columns;
+    products.push_back(product);
   }
   if (!products.empty()) multiply(products, pool);
   return ffi::Error::Success();
@@ -235,28 +305,39 @@ ffi::Error multiply_batch(int64_t batch, LeftOf left_of, RightOf right_of, Finis
 // inputs [B, in], weights [in, out], bias [1, out] -> [B, out].
 ffi::Error outputs(ffi::ThreadPool pool, bool rectify, Floats inputs, Floats weights, Floats bias,
                    ffi::Result<Floats> result) {
-  const Matrices x(inputs), w(weights);
+  const Matrices x(inputs), w(weights), b(bias), y(*result);
   return multiply_batch(
-      x.batch, [&](int64_t i) { return x.plain(i); }, [&](int64_t i) { return w.plain(i); },
-      Finish{bias.typed_data(), rectify}, result->typed_data(), pool);
+      y.batch,
+      [&](int64_t i) {
+        return Product{x.plain(i), w.plain(i), y.matrix(i), {b.matrix(i), rectify}};
+      },
+      pool);
 }
 
-// Gradients of the outputs [B, out], weights [in, out] -> those of the inputs [B, in].
-ffi::Error input_gradients(ffi::ThreadPool pool, Floats gradients, Floats weights,
-                           ffi::Result<Floats> result) {
-  const Matrices g(gradients), w(weights);
+// Gradients of the outputs [B, out], weights [in, out], inputs [B, in] -> the gradients of the
+// inputs [B, in]; if those were `rectified`, of what they were before.
+ffi::Error input_gradients(ffi::ThreadPool pool, bool rectified, Floats gradients, Floats weights,
+                           Floats inputs, ffi::Result<Floats> result) {
+  const Matrices g(gradients), w(weights), x(inputs), y(*result);
   return multiply_batch(
-      g.batch, [&](int64_t i) { return g.plain(i); }, [&](int64_t i) { return w.transposed(i); },
-      Finish{nullptr, false}, result->typed_data(), pool);
+      y.batch,
+      [&](int64_t i) {
+        const Finish finish{nullptr, false, rectified ? x.matrix(i) : nullptr};
+        return Product{g.plain(i), w.transposed(i), y.matrix(i), finish, nullptr, true};
+      },
+      pool);
 }
 
-// Inputs [B, in], gradients of the outputs [B, out] -> those of the weights [in, out].
+// Inputs [B, in], gradients of the outputs [B, out] -> those of weights [in, out] and bias [1, out].
 ffi::Error weight_gradients(ffi::ThreadPool pool, Floats inputs, Floats gradients,
-                            ffi::Result<Floats> result) {
-  const Matrices x(inputs), g(gradients);
+                            ffi::Result<Floats> of_weights, ffi::Result<Floats> of_bias) {
+  const Matrices x(inputs), g(gradients), w(*of_weights), b(*of_bias);
   return multiply_batch(
-      x.batch, [&](int64_t i) { return x.transposed(i); }, [&](int64_t i) { return g.plain(i); },
-      Finish{nullptr, false}, result->typed_data(), pool);
+      w.batch,
+      [&](int64_t i) {
+        return Product{x.transposed(i), g.plain(i), w.matrix(i), {}, b.matrix(i)};
+      },
+      pool);
 }
 
 }  // namespace
@@ -269,9 +350,18 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(hess_outputs, outputs,
                                   .Arg<Floats>()
                                   .Arg<Floats>()
                                   .Ret<Floats>());
-XLA_FFI_DEFINE_HANDLER_SYMBOL(
-    hess_input_gradients, input_gradients,
-    ffi::Ffi::Bind().Ctx<ffi::ThreadPool>().Arg<Floats>().Arg<Floats>().Ret<Floats>());
-XLA_FFI_DEFINE_HANDLER_SYMBOL(
-    hess_weight_gradients, weight_gradients,
-    ffi::Ffi::Bind().Ctx<ffi::ThreadPool>().Arg<Floats>().Arg<Floats>().Ret<Floats>());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(hess_input_gradients, input_gradients,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Attr<bool>("rectified")
+                                  .Arg<Floats>()
+                                  .Arg<Floats>()
+                                  .Arg<Floats>()
+                                  .Ret<Floats>());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(hess_weight_gradients, weight_gradients,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<Floats>()
+                                  .Arg<Floats>()
+                                  .Ret<Floats>()
+                                  .Ret<Floats>());

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -16,36 +17,86 @@ _LEAST_ROWS, _LEAST_COLUMNS = 8, 2  # below, XLA is faster
 
 def dense(inputs: Array, weight: Array, bias: Array, rectify: bool) -> Array:
     """inputs · weight + bias, with a ReLU if asked for. [..., in] -> [..., out]."""
-    if _suits(inputs, weight):
-        return _dense(rectify, inputs, weight, bias)
+    return layers(inputs, [weight], [bias], rectify)
+
+
+def layers(
+    inputs: Array, weights: Sequence[Array], biases: Sequence[Array], rectify: bool
+) -> Array:
+    """Layers with a ReLU after each but the last, and after that if asked for."""
+    if is_ours(inputs):
+        return _layers(rectify, inputs, list(weights), list(biases))
+    hidden = inputs
+    for number, (weight, bias) in enumerate(zip(weights, biases, strict=True), start=1):
+        hidden = hidden @ weight + bias
+        if rectify or number < len(weights):
+            hidden = jax.nn.relu(hidden)
+    return hidden
+
+
+def is_ours(inputs: Array) -> bool:
+    """Whether such inputs are multiplied by our own products."""
+    large = inputs.ndim == 2 and inputs.shape[0] >= _LEAST_ROWS
+    return large and inputs.dtype == jnp.float32 and is_loaded()
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _layers(rectify: bool, inputs: Array, weights: list[Array], biases: list[Array]) -> Array:
+    return _forward(rectify, inputs, weights, biases)[0]
+
+
+def _forward(
+    rectify: bool, inputs: Array, weights: list[Array], biases: list[Array]
+) -> tuple[Array, Any]:
+    hidden = [inputs]
+    for number, (weight, bias) in enumerate(zip(weights, biases, strict=True), start=1):
+        hidden.append(_outputs(hidden[-1], weight, bias, rectify or number < len(weights)))
+    return hidden[-1], (hidden, weights)
+
+
+def _backward(rectify: bool, kept: Any, gradient: Array) -> tuple[Array, list[Array], list[Array]]:
+    """Each layer's gradient goes through the ReLU before it while it is still in registers."""
+    hidden, weights = kept
+    if rectify:
+        gradient = jnp.where(hidden[-1] > 0, gradient, 0.0)
+    of_weights: list[Array] = []
+    of_biases: list[Array] = []
+    for number in reversed(range(len(weights))):
+        inputs, weight = hidden[number], weights[number]
+        of_weight, of_bias = _weight_gradients(inputs, gradient)
+        of_weights.insert(0, of_weight)
+        of_biases.insert(0, of_bias)
+        gradient = _input_gradients(gradient, weight, inputs, rectified=number > 0)
+    return gradient, of_weights, of_biases
+
+
+_layers.defvjp(_forward, _backward)
+
+
+def _outputs(inputs: Array, weight: Array, bias: Array, rectify: bool) -> Array:
+    if weight.shape[1] >= _LEAST_COLUMNS:
+        multiply = call("hess_outputs", (inputs.shape[0], weight.shape[1]), one_for_all=True)
+        result: Array = multiply(inputs, weight, bias[None], rectify=rectify)
+        return result
     outputs = inputs @ weight + bias
     return jax.nn.relu(outputs) if rectify else outputs
 
 
-def _suits(inputs: Array, weight: Array) -> bool:
-    large = inputs.ndim == 2 and inputs.shape[0] >= _LEAST_ROWS
-    wide = weight.shape[1] >= _LEAST_COLUMNS
-    return large and wide and inputs.dtype == weight.dtype == jnp.float32 and is_loaded()
+def _input_gradients(gradient: Array, weight: Array, inputs: Array, rectified: bool) -> Array:
+    if weight.shape[1] >= _LEAST_COLUMNS:
+        multiply = call("hess_input_gradients", inputs.shape, one_for_all=True)
+        result: Array = multiply(gradient, weight, inputs, rectified=rectified)
+        return result
+    of_inputs = gradient @ weight.T
+    return jnp.where(inputs > 0, of_inputs, 0.0) if rectified else of_inputs
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _dense(rectify: bool, inputs: Array, weight: Array, bias: Array) -> Array:
-    shape = (inputs.shape[0], weight.shape[1])
-    return call("hess_outputs", shape)(inputs, weight, bias[None], rectify=rectify)
-
-
-def _forward(rectify: bool, inputs: Array, weight: Array, bias: Array) -> tuple[Array, Any]:
-    outputs = _dense(rectify, inputs, weight, bias)
-    return outputs, (inputs, weight, outputs if rectify else None)
-
-
-def _backward(rectify: bool, kept: Any, gradients: Array) -> tuple[Array, Array, Array]:
-    inputs, weight, outputs = kept
-    if rectify:
-        gradients = jnp.where(outputs > 0, gradients, 0.0)
-    of_inputs = call("hess_input_gradients", inputs.shape)(gradients, weight)
-    of_weight = call("hess_weight_gradients", weight.shape)(inputs, gradients)
-    return of_inputs, of_weight, gradients.sum(0)
-
-
-_dense.defvjp(_forward, _backward)
+def _weight_gradients(inputs: Array, gradient: Array) -> tuple[Array, Array]:
+    columns = gradient.shape[1]
+    if columns >= _LEAST_COLUMNS:
+        shapes = (inputs.shape[1], columns), (1, columns)
+        of_weight, of_bias = call("hess_weight_gradients", *shapes, one_for_all=True)(
+            inputs, gradient
+        )
+        return of_weight, of_bias[0]
+    return inputs.T @ gradient, gradient.sum(0)

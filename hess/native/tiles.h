@@ -20,10 +20,12 @@ struct Left {
   int64_t row, column;
 };
 
-// What happens to a finished number: + bias, then at least 0.
+// What happens to a finished number: + bias, then at least 0; or 0 where the mask, which lies like
+// the result, is not above it.
 struct Finish {
-  const float* bias;
-  bool rectify;
+  const float* bias = nullptr;
+  bool rectify = false;
+  const float* mask = nullptr;
 };
 
 template <int kRows>
@@ -69,6 +71,9 @@ void multiply_tile(Left left, const float* panel, int64_t depth, float* result, 
       Vector value = sums[i][half];
       if (finish.bias) value += load(finish.bias + half * kLanes);
       if (finish.rectify) value = value < zero ? zero : value;  // keeps NaN
+      if (finish.mask) {
+        value = load(finish.mask + i * stride + half * kLanes) > zero ? value : zero;
+      }
       store(result + i * stride + half * kLanes, value);
     }
   }

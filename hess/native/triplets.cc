@@ -225,7 +225,7 @@ void descend_first(const Sizes& sizes, Desk& desk) {
       const int64_t height = std::min<int64_t>(kTileRows, inputs - row);
       hess::kTiles[height - 1]({desk.states + row, 1, inputs}, flow, states,
                                desk.first_gradient + row * padded + panel * kTileColumns, padded,
-                               {nullptr, false});
+                               {});
     }
   }
 }
