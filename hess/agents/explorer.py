@@ -96,10 +96,12 @@ class Explorer:
     def refresh_novelty(self, network: MLP, high_actor: MLP, replay: Replay) -> None:
         """N of all stored rollouts under φ and counts as they are now."""
         interval = self.config.subgoal_interval
-        if self.config.exploration.novelty == "reachable":
+        novelty = self.config.exploration.novelty
+        if novelty == "reachable":
             rollouts = recall_rollouts(network, replay, interval, _PARTS)
         else:
-            rollouts = recall_boundaries(network, high_actor, replay, interval)
+            compared = high_actor if novelty == "importance" else None
+            rollouts = recall_boundaries(network, compared, replay, interval)
         self.measures.refresh(rollouts, int(replay.episodes.length.sum()))
 
     def candidates(self, network: MLP, replay: Replay, key: PRNGKeyArray) -> CandidatePool:

@@ -40,8 +40,10 @@ def recall_states(network: MLP, replay: Replay, key: PRNGKeyArray, size: int) ->
     )
 
 
-def recall_boundaries(network: MLP, high_actor: MLP, replay: Replay, interval: int) -> Boundaries:
-    """Every stored rollout at its segment boundaries."""
+def recall_boundaries(
+    network: MLP, high_actor: MLP | None, replay: Replay, interval: int
+) -> Boundaries:
+    """Every stored rollout at its segment boundaries; ratios are 0 without a policy to compare."""
     embeddings, log_ratios, ages = _boundaries(network, high_actor, replay, interval)
     stored = int(replay.stored)
     lengths = np.asarray(replay.episodes.length)[:stored]
@@ -73,14 +75,16 @@ def _strided(network: MLP, replay: Replay, stride: int) -> Array:
 
 @partial(jax.jit, static_argnums=3)
 def _boundaries(
-    network: MLP, high_actor: MLP, replay: Replay, interval: int
+    network: MLP, high_actor: MLP | None, replay: Replay, interval: int
 ) -> tuple[Array, Array, Array]:
-    episodes = replay.episodes
+    episodes, ages = replay.episodes, age_in_episodes(replay)
     embeddings = network(episodes.observations[:, ::interval])
+    if high_actor is None:
+        return embeddings, jnp.zeros_like(episodes.log_probabilities), ages
     inputs = high_input(episodes.observations[:, :-1:interval], episodes.goals[:, :-1:interval])
     inside = jnp.clip(episodes.high_actions, -1 + 1e-6, 1 - 1e-6)
     now = squashed_log_probability(*gaussian(high_actor, inputs), jnp.arctanh(inside))
-    return embeddings, now - episodes.log_probabilities, age_in_episodes(replay)
+    return embeddings, now - episodes.log_probabilities, ages
 
 
 @partial(jax.jit, static_argnums=2)
