@@ -155,5 +155,6 @@ class HostActor:
         return float((normal - np.log1p(-(inside**2))).sum())
 
     def _gaussian(self, observation: Floats) -> tuple[Floats, Floats]:
-        mean, log_std = np.split(self._network(observation), 2)
-        return mean, np.clip(log_std, LOG_STD_MIN, LOG_STD_MAX)
+        outputs = self._network(observation)
+        half = len(outputs) // 2  # `np.split` and `np.clip` would take a fourth of the time
+        return outputs[:half], np.minimum(np.maximum(outputs[half:], LOG_STD_MIN), LOG_STD_MAX)
