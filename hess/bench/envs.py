@@ -29,13 +29,6 @@ def rows(size: Size, tasks: tuple[str, ...] | None = None) -> list[Row]:
     return [_row(task, size) for task in tasks or TASKS]
 
 
-def bare_step(size: Size) -> float:
-    """Microseconds of AntMaze's `mj_step` now: how fast this machine is."""
-    reference = _row("AntMaze", size).reference
-    assert reference is not None
-    return reference
-
-
 def _row(task: str, size: Size) -> Row:
     env = make(task)
     try:

@@ -7,6 +7,7 @@ and idle threads of one pool would disturb the others; so each has a process of 
 from __future__ import annotations
 
 import os
+import statistics
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from hess.bench.flops import sac_update
 from hess.bench.sizes import Size
-from hess.bench.timing import Measurement, fitting_seconds
+from hess.bench.timing import Measurement, cpu_seconds, fitting_seconds
 
 OBSERVATION, ACTION, HIDDEN, BATCH = 33, 8, (256, 256), 128  # AntMaze's low level, as published
 SIDE = 1024
@@ -81,6 +82,15 @@ def product(size: Size) -> Measurement:
 
     work()
     return lambda: fitting_seconds(work) * share * _MILLISECONDS
+
+
+def core_speed(size: Size) -> float:
+    """Billions of operations per second of one core in such a product, now."""
+    rng = np.random.default_rng(0)
+    left, right = rng.standard_normal((2, SIDE, SIDE)).astype(np.float32)
+    result = np.empty_like(left)
+    taken = [cpu_seconds(lambda: np.matmul(left, right, out=result)) for _ in range(size.products)]
+    return 2e-9 * SIDE**3 / statistics.median(taken)
 
 
 def stable_baselines(size: Size) -> Measurement:

@@ -42,6 +42,22 @@ def test_a_thrown_ant_stays_inside(name: str, times: int, build: Any) -> None:
         assert not env.data.warning.number.any()
 
 
+@pytest.mark.parametrize("name", ANTS)
+def test_outer_walls_are_solid_from_the_edge_of_the_map_outwards(name: str, build: Any) -> None:
+    """Planes stand for them; one that faced the wrong way would throw the robot out."""
+    env = build(name).unwrapped
+    env.reset(seed=0)
+    left, low, right, high = env.layout.interior
+    points = [(left, 0.0), (right, 0.0), (0.0, low), (0.0, high)]
+    for depth, touched in ((0.5, True), (-1.5, False)):  # beyond the edge; inside, legs and all
+        for point in points:
+            outwards = np.sign(np.array(point) - (np.array([left + right, low + high]) / 2))
+            outwards *= np.array(point) != 0
+            env.data.qpos[:3] = (*(np.array(point) + depth * outwards), 30.0)  # above all boxes
+            mujoco.mj_forward(env.model, env.data)
+            assert bool(env.data.ncon) == touched, (point, depth)
+
+
 def test_a_racing_point_stays_inside(build: Any) -> None:
     env = build("PointMaze").unwrapped
     generator = np.random.default_rng(0)

@@ -112,6 +112,54 @@ def test_networks_side_by_side() -> None:
         np.testing.assert_array_equal(together[each], alone)
 
 
+def test_two_networks_on_the_same_inputs() -> None:
+    """The inputs are not copied; their gradient is the sum over both."""
+    inputs, weights, biases = (
+        jnp.asarray(drawn(*shape)) for shape in ((20, 9), (2, 9, 24), (2, 24))
+    )
+
+    def loss(inputs: Any) -> Any:
+        return jax.vmap(lambda w, b: dense(inputs, w, b, rectify=True).sum())(weights, biases).sum()
+
+    def alone(inputs: Any, each: int) -> Any:
+        return dense(inputs, weights[each], biases[each], rectify=True).sum()
+
+    assert "tensor<2x20x9xf32>" not in jax.jit(loss).lower(inputs).as_text()
+    apart = sum(jax.grad(alone)(inputs, each) for each in range(2))
+    np.testing.assert_allclose(jax.grad(loss)(inputs), apart, atol=1e-5)
+
+
+@pytest.mark.parametrize("sizes", [(9, 24, 3), (9, 24, 40, 1), (6, 17, 16, 33, 2)], ids=str)
+def test_gradients_of_several_layers_are_those_of_xla(sizes: tuple[int, ...]) -> None:
+    """Three axes are left to XLA, whose gradient comes from automatic differentiation."""
+    network, inputs = MLP(sizes, jax.random.key(0)), jnp.asarray(drawn(20, sizes[0]))
+    way = drawn(20, sizes[-1])
+
+    def own(network: MLP, inputs: Any) -> Any:
+        return (network(inputs) * way).sum()
+
+    def by_xla(network: MLP, inputs: Any) -> Any:
+        return (network(inputs[None]) * way).sum()
+
+    assert "hess_" not in jax.jit(jax.grad(by_xla)).lower(network, inputs).as_text()
+    found, expected = (jax.grad(each, argnums=(0, 1))(network, inputs) for each in (own, by_xla))
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-5), found, expected)
+
+
+@pytest.mark.parametrize("empty", [0, 3, 12, 40])
+def test_rows_of_zeros_are_left_out_and_stay_zero(empty: int) -> None:
+    inputs, weight, bias, way = operands((40, 33, 24))
+    way[np.random.default_rng(0).permutation(40)[:empty]] = 0.0
+
+    def loss(inputs: Any) -> Any:
+        layer = dense(inputs, jnp.asarray(weight), jnp.asarray(bias), rectify=False)
+        return (layer * way).sum()
+
+    found = np.asarray(jax.grad(loss)(jnp.asarray(inputs)))
+    np.testing.assert_allclose(found, way.astype(np.float64) @ weight.T, atol=1e-4)
+    assert (~found.any(1)).sum() == empty
+
+
 def test_one_network_on_many_batches() -> None:
     inputs, weight, bias = jnp.asarray(drawn(3, 20, 9)), jnp.asarray(drawn(9, 24)), jnp.ones(24)
     together = jax.vmap(lambda each: dense(each, weight, bias, rectify=False))(inputs)
