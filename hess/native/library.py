@@ -12,6 +12,8 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +41,9 @@ _FLAGS = (
     "-fno-math-errno",  # square roots of a whole vector
     "-std=c++20",
     "-fPIC",
-    "-shared",
     "-pthread",
 )
-_SECONDS = 300  # to compile; it takes about five
+_SECONDS = 300  # to compile a file; it takes about five
 
 _log = logging.getLogger(__name__)
 
@@ -152,11 +153,19 @@ def _compile(command: list[str], library: Path) -> Path:
     try:
         with tempfile.TemporaryDirectory(dir=library.parent, prefix=".products-") as folder:
             result = Path(folder, library.name)
-            _run([*command, *(str(_FOLDER / name) for name in _SOURCES), "-o", str(result)])
+            with ThreadPoolExecutor() as together:
+                objects = list(together.map(partial(_compile_file, command, folder), _SOURCES))
+            _run([*command, "-shared", *objects, "-o", str(result)])
             result.replace(library)
     except OSError as error:
         raise UnavailableError(f"cannot write {str(library)!r}: {error.strerror}") from error
     return library
+
+
+def _compile_file(command: list[str], folder: str, source: str) -> str:
+    compiled = str(Path(folder, source).with_suffix(".o"))
+    _run([*command, "-c", str(_FOLDER / source), "-o", compiled])
+    return compiled
 
 
 def _run(command: list[str]) -> str:

@@ -83,27 +83,25 @@ class Desk {
   std::vector<float> memory_;
 };
 
-struct Network {
-  const float *first, *first_bias, *second, *second_bias;
-};
-
-// Weights by panel, and those of the second layer by dimension.
-void pack(const Network& network, const Sizes& sizes, Desk& desk) {
+// Weights [inputs, hidden], [hidden] and [hidden, dimensions]: the first by panel, the last by
+// dimension.
+void pack(const float* first, const float* first_bias, const float* second, const Sizes& sizes,
+          Desk& desk) {
   const auto [batch, inputs, hidden, dimensions] = sizes;
   const int64_t padded = sizes.padded();
   for (int64_t start = 0; start < hidden; start += kTileColumns) {
     const int64_t width = std::min<int64_t>(kTileColumns, hidden - start);
     float* panel = desk.first + start * inputs;
     for (int64_t i = 0; i < inputs; ++i, panel += kTileColumns) {
-      std::copy_n(network.first + i * hidden + start, width, panel);
+      std::copy_n(first + i * hidden + start, width, panel);
       std::fill(panel + width, panel + kTileColumns, 0.0f);
     }
   }
-  std::copy_n(network.first_bias, hidden, desk.first_bias);
+  std::copy_n(first_bias, hidden, desk.first_bias);
   std::fill(desk.first_bias + hidden, desk.first_bias + padded, 0.0f);
   for (int64_t k = 0; k < dimensions; ++k) {
     float* row = desk.second + k * padded;
-    for (int64_t j = 0; j < hidden; ++j) row[j] = network.second[j * dimensions + k];
+    for (int64_t j = 0; j < hidden; ++j) row[j] = second[j * dimensions + k];
     std::fill(row + hidden, row + padded, 0.0f);
   }
 }
@@ -151,12 +149,12 @@ float separation(bool squares, float epsilon, const float* x, const float* y, fl
   return distance;
 }
 
+// What the stability term holds on to: old embeddings [batch, dimensions], weights [batch].
 struct Held {
-  const float* old;  // [batch] of pointers would be as long; these are copies, [batch, dimensions]
-  const float* weights;
+  const float *old, *weights;
 };
 
-// Both terms, summed over the batch and divided by it, and their slopes at every embedding.
+// Both terms, averaged over the batch, and their slopes at every embedding.
 template <int kDimensions>
 void add_losses(const Sizes& sizes, const Loss& loss, const Held& held, Desk& desk,
                 float* losses) {
@@ -307,7 +305,7 @@ ffi::Error triplets(bool squares, float margin, float epsilon, int64_t interval,
   for (int64_t i = 0; i < batch; ++i) {
     weights[i] = stability.typed_data()[holding.slots[i] * most_steps + holding.steps[i]];
   }
-  pack({first.typed_data(), first_bias.typed_data(), second.typed_data(), nullptr}, sizes, desk);
+  pack(first.typed_data(), first_bias.typed_data(), second.typed_data(), sizes, desk);
 
   kPasses[dimensions - 1](sizes, {squares, margin, epsilon},
                           {old_embeddings.data(), weights.data()}, second_bias.typed_data(), desk,
