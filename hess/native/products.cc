@@ -133,14 +133,14 @@ struct Product {
   Factor left, right;
   float* result;
   Finish finish = {};
-  float* column_sums = nullptr;  // of the right factor, if asked for
+  float* column_sums = nullptr;      // of the right factor, if asked for
   bool may_have_empty_rows = false;  // of the left factor: worth a look
 };
 
 // What one thread packs into; the left factor stays packed from panel to panel of a product.
 struct Desk {
   std::vector<float> memory;
-  uint64_t prepared = 0;  // for which product
+  uint64_t prepared = 0;               // for which product
   bool only_filled = false;            // rows of the left factor are packed
   std::vector<int64_t> filled, empty;  // if it was searched
   float edge[kTileRows * kTileColumns];
@@ -271,27 +271,46 @@ void multiply(const std::vector<Product>& products, ffi::ThreadPool& pool) {
 
 using Floats = ffi::Buffer<ffi::F32>;
 
-struct Matrices {
-  float* start;
-  int64_t batch = 1, rows, columns;
+using Shape = ffi::Span<const int64_t>;
 
-  explicit Matrices(Floats buffer) : start(buffer.typed_data()) {
-    const auto sizes = buffer.dimensions();
-    rows = sizes[sizes.size() - 2];
-    columns = sizes[sizes.size() - 1];
-    for (size_t i = 0; i + 2 < sizes.size(); ++i) batch *= sizes[i];
+int64_t batch_of(Shape shape) {
+  int64_t batch = 1;
+  for (size_t axis = 0; axis + 2 < shape.size(); ++axis) batch *= shape[axis];
+  return batch;
+}
+
+// The matrices of a buffer, one for each of a result's; along an axis of 1 one serves all.
+class Matrices {
+ public:
+  Matrices(Floats buffer, Shape result) : start_(buffer.typed_data()) {
+    const Shape shape = buffer.dimensions();
+    rows_ = shape[shape.size() - 2];
+    columns_ = shape[shape.size() - 1];
+    for (int64_t i = 0; i < batch_of(result); ++i) {
+      int64_t offset = 0, stride = rows_ * columns_, rest = i;
+      for (size_t axis = shape.size() - 2; axis-- > 0;) {
+        if (shape[axis] != 1) offset += rest % result[axis] * stride;
+        stride *= shape[axis];
+        rest /= result[axis];
+      }
+      offsets_.push_back(offset);
+    }
   }
 
-  // One matrix serves a whole batch.
-  float* matrix(int64_t i) const { return start + (batch == 1 ? 0 : i) * rows * columns; }
-  Factor plain(int64_t i) const { return {matrix(i), rows, columns, false}; }
-  Factor transposed(int64_t i) const { return {matrix(i), columns, rows, true}; }
+  float* matrix(int64_t i) const { return start_ + offsets_[i]; }
+  Factor plain(int64_t i) const { return {matrix(i), rows_, columns_, false}; }
+  Factor transposed(int64_t i) const { return {matrix(i), columns_, rows_, true}; }
+
+ private:
+  float* start_;
+  int64_t rows_, columns_;
+  std::vector<int64_t> offsets_;
 };
 
 template <typename ProductOf>
-ffi::Error multiply_batch(int64_t batch, ProductOf product_of, ffi::ThreadPool& pool) {
+ffi::Error multiply_batch(Shape result, ProductOf product_of, ffi::ThreadPool& pool) {
   std::vector<Product> products;
-  for (int64_t i = 0; i < batch; ++i) {
+  for (int64_t i = 0; i < batch_of(result); ++i) {
     const Product product = product_of(i);
     const Factor &left = product.left, &right = product.right;
     if (left.columns != right.rows) return ffi::Error::InvalidArgument("sizes do not match");
@@ -305,9 +324,10 @@ ffi::Error multiply_batch(int64_t batch, ProductOf product_of, ffi::ThreadPool& 
 // inputs [B, in], weights [in, out], bias [1, out] -> [B, out].
 ffi::Error outputs(ffi::ThreadPool pool, bool rectify, Floats inputs, Floats weights, Floats bias,
                    ffi::Result<Floats> result) {
-  const Matrices x(inputs), w(weights), b(bias), y(*result);
+  const Shape shape = result->dimensions();
+  const Matrices x(inputs, shape), w(weights, shape), b(bias, shape), y(*result, shape);
   return multiply_batch(
-      y.batch,
+      shape,
       [&](int64_t i) {
         return Product{x.plain(i), w.plain(i), y.matrix(i), {b.matrix(i), rectify}};
       },
@@ -318,9 +338,10 @@ ffi::Error outputs(ffi::ThreadPool pool, bool rectify, Floats inputs, Floats wei
 // inputs [B, in]; if those were `rectified`, of what they were before.
 ffi::Error input_gradients(ffi::ThreadPool pool, bool rectified, Floats gradients, Floats weights,
                            Floats inputs, ffi::Result<Floats> result) {
-  const Matrices g(gradients), w(weights), x(inputs), y(*result);
+  const Shape shape = result->dimensions();
+  const Matrices g(gradients, shape), w(weights, shape), x(inputs, shape), y(*result, shape);
   return multiply_batch(
-      y.batch,
+      shape,
       [&](int64_t i) {
         const Finish finish{nullptr, false, rectified ? x.matrix(i) : nullptr};
         return Product{g.plain(i), w.transposed(i), y.matrix(i), finish, nullptr, true};
@@ -331,9 +352,10 @@ ffi::Error input_gradients(ffi::ThreadPool pool, bool rectified, Floats gradient
 // Inputs [B, in], gradients of the outputs [B, out] -> those of weights [in, out] and bias [1, out].
 ffi::Error weight_gradients(ffi::ThreadPool pool, Floats inputs, Floats gradients,
                             ffi::Result<Floats> of_weights, ffi::Result<Floats> of_bias) {
-  const Matrices x(inputs), g(gradients), w(*of_weights), b(*of_bias);
+  const Shape shape = of_weights->dimensions();
+  const Matrices x(inputs, shape), g(gradients, shape), w(*of_weights, shape), b(*of_bias, shape);
   return multiply_batch(
-      w.batch,
+      shape,
       [&](int64_t i) {
         return Product{x.transposed(i), g.plain(i), w.matrix(i), {}, b.matrix(i)};
       },

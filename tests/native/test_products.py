@@ -129,6 +129,27 @@ def test_two_networks_on_the_same_inputs() -> None:
     np.testing.assert_allclose(jax.grad(loss)(inputs), apart, atol=1e-5)
 
 
+def test_networks_by_batches() -> None:
+    """Each of three networks on each of two batches, with nothing copied: axes of one serve all."""
+    inputs, weights, biases = (
+        jnp.asarray(drawn(*shape)) for shape in ((2, 20, 9), (3, 9, 24), (3, 24))
+    )
+
+    def each(inputs: Any, weight: Any, bias: Any) -> Any:
+        return dense(inputs, weight, bias, rectify=False)
+
+    table = jax.vmap(jax.vmap(each, (None, 0, 0)), (0, None, None))(inputs, weights, biases)
+    expected = jnp.einsum("bij,njk->bnik", inputs, weights) + biases[None, :, None]
+    np.testing.assert_allclose(table, expected, atol=1e-4)
+
+    def loss(weights: Any) -> Any:
+        nets = jax.vmap(jax.vmap(each, (None, 0, 0)), (0, None, None))
+        return (nets(inputs, weights, biases) ** 2).sum()
+
+    slopes = jnp.einsum("bij,bnik->njk", inputs, 2 * table)
+    np.testing.assert_allclose(jax.grad(loss)(weights), slopes, atol=1e-2)
+
+
 @pytest.mark.parametrize("sizes", [(9, 24, 3), (9, 24, 40, 1), (6, 17, 16, 33, 2)], ids=str)
 def test_gradients_of_several_layers_are_those_of_xla(sizes: tuple[int, ...]) -> None:
     """Three axes are left to XLA, whose gradient comes from automatic differentiation."""
