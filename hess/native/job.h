@@ -54,14 +54,17 @@ class Job {
   std::atomic<bool> open_{true};
 };
 
-// Calls work(0), work(1), ..., work(pieces - 1), on all threads of the pool if `shared`: to wake
-// one takes about 15 microseconds.
+// Threads outside of the pool that compute right now. With more threads than cores, one that the
+// system stops in the middle of a piece keeps all others waiting.
+inline std::atomic<int64_t> busy_elsewhere{0};
+
+// Calls work(0), work(1), ..., work(pieces - 1), if `shared` on as many threads of the pool as
+// have a core to themselves: to wake one takes about 15 microseconds.
 inline void run_pieces(int64_t pieces, bool shared, xla::ffi::ThreadPool& pool,
                        std::function<void(int64_t)> work) {
   const auto job = std::make_shared<Job>(pieces, std::move(work));
-  if (shared) {
-    for (int64_t i = 1; i < pool.num_threads(); ++i) pool.Schedule([job] { job->help(); });
-  }
+  const int64_t threads = shared ? pool.num_threads() - busy_elsewhere : 1;
+  for (int64_t i = 1; i < threads; ++i) pool.Schedule([job] { job->help(); });
   job->take_first_pieces();
   job->close();
 }

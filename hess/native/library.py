@@ -31,8 +31,10 @@ TARGETS = (
 )
 ADVICE = "install a C++20 compiler (Debian and Ubuntu: g++), updates are a fifth faster with it"
 
+BUSY = "hess_busy_elsewhere"  # (change) -> how many there are now
+
 _FOLDER = Path(__file__).parent
-_SOURCES = ("products.cc", "normalisation.cc", "triplets.cc", "adam.cc")
+_SOURCES = ("products.cc", "normalisation.cc", "triplets.cc", "adam.cc", "cores.cc")
 _HEADERS = ("job.h", "tiles.h", "vectors.h")
 _COMPILERS = ("c++", "g++", "clang++")
 _FLAGS = (
@@ -53,8 +55,8 @@ class UnavailableError(Exception):
 
 
 @functools.cache
-def is_loaded() -> bool:
-    """Whether XLA can call the products; the first call compiles them if need be.
+def loaded() -> ctypes.CDLL | None:
+    """Our code, once XLA can call it, or None; the first call compiles it if need be.
 
     HESS_PRODUCTS=xla leaves all products to XLA, HESS_PRODUCTS=own insists on ours. With neither,
     a machine that cannot have them says so once and goes on with XLA's.
@@ -63,15 +65,21 @@ def is_loaded() -> bool:
 
     chosen = products_choice()
     if chosen == "xla" or jax.default_backend() != "cpu":
-        return False
+        return None
     try:
-        register(build())
+        library = build()
     except UnavailableError as reason:
         if chosen == "own":
             raise HessError(f"{PRODUCTS}=own is impossible here: {reason}") from reason
         _log.warning("matrix products are left to XLA: %s; %s", reason, ADVICE)
-        return False
-    return True
+        return None
+    register(library)
+    return library
+
+
+def is_loaded() -> bool:
+    """Whether XLA can call our code."""
+    return loaded() is not None
 
 
 def kind() -> str:
@@ -184,9 +192,9 @@ def _run(command: list[str]) -> str:
 
 def _load(library: Path) -> ctypes.CDLL:
     try:
-        loaded = ctypes.CDLL(str(library))
-        for name in TARGETS:
-            getattr(loaded, name)
+        opened = ctypes.CDLL(str(library))
+        for name in (*TARGETS, BUSY):
+            getattr(opened, name)
     except (OSError, AttributeError) as error:
         raise UnavailableError(f"{str(library)!r} is no library of ours: {error}") from error
-    return loaded
+    return opened

@@ -11,6 +11,7 @@ import numpy as np
 
 from hess.agents.agent import Policy, Rollout
 from hess.errors import HessError
+from hess.native.cores import busy_core
 from hess.replay import Episode, EpisodeShape, empty_episode
 from hess.training.task import Task
 
@@ -86,6 +87,15 @@ def run_episode(
 ) -> Collected:
     """Play one episode into the given arrays."""
     start = time.perf_counter()
+    with busy_core():
+        length, healthy = _play(task, episode, rollout, seed)
+    return Collected(episode, healthy / length, time.perf_counter() - start)
+
+
+def _play(
+    task: Task, episode: Episode, rollout: Rollout, seed: np.random.SeedSequence
+) -> tuple[int, int]:
+    """The length of the episode, and how many of its steps were healthy."""
     horizon = len(episode.actions)
     observations, goals, positions = episode.observations, episode.goals, episode.positions
     observations[0], goals[0], positions[0] = task.reset(int(seed.generate_state(1)[0]))
@@ -109,4 +119,4 @@ def run_episode(
         )
     episode.length[...] = length
     rollout.finish(length)
-    return Collected(episode, healthy / length, time.perf_counter() - start)
+    return length, healthy

@@ -23,9 +23,9 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     """A machine on which nothing has been compiled yet."""
     monkeypatch.delenv("HESS_PRODUCTS", raising=False)
     monkeypatch.setattr(library, "cache_folder", lambda: tmp_path)
-    library.is_loaded.cache_clear()
+    library.loaded.cache_clear()
     yield tmp_path
-    library.is_loaded.cache_clear()
+    library.loaded.cache_clear()
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ import pytest
 
 from hess.config import Config
 from hess.errors import HessError
+from hess.native import library
+from hess.native.cores import change_busy
 from hess.replay import Episode, empty_episode
 from hess.training.collector import Collector, run_episode, seed_stream
 from hess.training.task import Outcome, Task
@@ -47,6 +49,23 @@ def test_a_full_episode_is_truncated_and_not_terminated(pair: Collector) -> None
         np.testing.assert_allclose(moves, 0.25 * episode.actions, atol=1e-5)
         assert np.array_equal(episode.positions, episode.observations[:, :2])
         assert (episode.goals == [1.5, 0.5]).all()
+
+
+def test_a_core_counts_as_busy_during_an_episode(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = []
+
+    def step(self: Task, action: Any, number: int) -> Outcome:
+        counts.append(change_busy(0))
+        return original(self, action, number)
+
+    original = Task.step
+    monkeypatch.setattr(Task, "step", step)
+    before = change_busy(0)
+    source = collector(FIELD)
+    collect(source, 0)
+    source.close()
+    assert set(counts) == {before + 1 if library.is_loaded() else 0}
+    assert change_busy(0) == before
 
 
 def test_an_episode_that_ends_by_itself_is_padded_with_zeros() -> None:
