@@ -14,11 +14,11 @@ from hess.config import Config, LevelConfig
 from hess.envs.registry import TASKS
 
 # Seconds, measured with `hess bench` on one AVX2 core; every estimate rests on these alone.
-_ENVIRONMENT = {"point": 6e-6, "ant": 9e-4, "half-cheetah": 6e-5}  # per step, by robot
+_ENVIRONMENT = {"point": 6e-6, "ant": 7e-4, "half-cheetah": 6e-5}  # per step, by robot
 _OTHER_ENVIRONMENT = 1e-4
-_ACTING = 7e-5  # per action, with φ and subgoals
-_UPDATE = 5.3e-3 / (128 * 256 * 256)  # per SAC update, transition and weight between hidden layers
-_MINIBATCH = 4.6e-6  # per φ minibatch and triplet
+_ACTING = 3e-5  # per action, with φ and subgoals
+_UPDATE = 4.3e-3 / (128 * 256 * 256)  # per SAC update, transition and weight between hidden layers
+_MINIBATCH = 1.4e-6  # per φ minibatch and triplet
 _OTHER_HORIZON = 500
 
 
