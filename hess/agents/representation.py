@@ -246,7 +246,7 @@ class Representation:
         parameters, optimiser, totals = jax.lax.fori_loop(0, blocks, block, carry)
         network = unravel(parameters)
         optimiser = jax.tree.map(
-            lambda old, new: unravel(new) if isinstance(old, MLP) else new,
+            lambda old, new: unravel(new) if _is_network(old) else new,
             state.optimiser,
             optimiser,
             is_leaf=_is_network,

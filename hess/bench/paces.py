@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import statistics
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -71,14 +72,12 @@ def update(size: Size) -> Measurement:
 
 def product(size: Size) -> Measurement:
     """Milliseconds that an update's arithmetic takes at the speed of a large matrix product."""
-    rng = np.random.default_rng(0)
-    left, right = rng.standard_normal((2, SIDE, SIDE)).astype(np.float32)
-    result = np.empty_like(left)
+    multiply = _large_product()
     share = sac_update(OBSERVATION, ACTION, HIDDEN, BATCH) / (2 * SIDE**3 * size.products)
 
     def work() -> None:
         for _ in range(size.products):
-            np.matmul(left, right, out=result)
+            multiply()
 
     work()
     return lambda: fitting_seconds(work) * share * _MILLISECONDS
@@ -86,11 +85,14 @@ def product(size: Size) -> Measurement:
 
 def core_speed(size: Size) -> float:
     """Billions of operations per second of one core in such a product, now."""
-    rng = np.random.default_rng(0)
-    left, right = rng.standard_normal((2, SIDE, SIDE)).astype(np.float32)
-    result = np.empty_like(left)
-    taken = [cpu_seconds(lambda: np.matmul(left, right, out=result)) for _ in range(size.products)]
+    multiply = _large_product()
+    taken = [cpu_seconds(multiply) for _ in range(size.products)]
     return 2e-9 * SIDE**3 / statistics.median(taken)
+
+
+def _large_product() -> Callable[[], object]:
+    left, right = np.random.default_rng(0).standard_normal((2, SIDE, SIDE)).astype(np.float32)
+    return partial(np.matmul, left, right, out=np.empty_like(left))
 
 
 def stable_baselines(size: Size) -> Measurement:
