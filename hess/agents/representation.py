@@ -14,6 +14,7 @@ from jaxtyping import Array, PRNGKeyArray
 
 from hess.agents.agent import Progress
 from hess.agents.networks import MLP
+from hess.agents.ranking import at_place, median
 from hess.config import RepresentationConfig
 from hess.errors import HessError
 from hess.native import triplets
@@ -90,9 +91,9 @@ def stability_weights(losses: Array, valid: Array, config: RepresentationConfig)
     if config.stability == "continuous":
         weights = config.stability_weight / jnp.sqrt(1.0 + losses)
     else:
-        ranked = jnp.sort(jnp.where(valid, losses, jnp.inf).ravel())
         held = jnp.floor(config.stable_fraction * valid.sum()).astype(jnp.int32)
-        threshold = jnp.where(held > 0, ranked[jnp.maximum(held - 1, 0)], -jnp.inf)
+        last = at_place(jnp.where(valid, losses, jnp.inf), held - 1)
+        threshold = jnp.where(held > 0, last, -jnp.inf)
         weights = config.stability_weight * (losses <= threshold)
     return jnp.where(valid, weights, 0.0)
 
@@ -102,8 +103,7 @@ def make_priorities(losses: Array, valid: Array, kind: str) -> Priorities:
     if kind == "loss":
         weights = jnp.where(valid, losses + _EPSILON, 0.0)
     elif kind == "rank":
-        median = jnp.nanmedian(jnp.where(valid, losses, jnp.nan))
-        weights = jnp.where(valid & (losses >= median), 1.0, 0.0)
+        weights = jnp.where(valid & (losses >= median(losses, valid)), 1.0, 0.0)
     else:
         weights = valid.astype(jnp.float32)
     triplets = _cumulative(weights)

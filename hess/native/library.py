@@ -35,7 +35,7 @@ BUSY = "hess_busy_elsewhere"  # (change) -> how many there are now
 
 _FOLDER = Path(__file__).parent
 _SOURCES = ("products.cc", "normalisation.cc", "triplets.cc", "adam.cc", "cores.cc")
-_HEADERS = ("job.h", "tiles.h", "vectors.h")
+_HEADERS = ("job.h", "scratch.h", "tiles.h", "vectors.h")
 _COMPILERS = ("c++", "g++", "clang++")
 _FLAGS = (
     "-O3",

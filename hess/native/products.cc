@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "job.h"
+#include "scratch.h"
 #include "tiles.h"
 #include "vectors.h"
 #include "xla/ffi/api/ffi.h"
@@ -25,7 +26,6 @@ namespace ffi = xla::ffi;
 
 using hess::Finish;
 using hess::kLanes;
-using hess::kLine;
 using hess::kTileColumns;
 using hess::kTileRows;
 using hess::kTiles;
@@ -139,17 +139,11 @@ struct Product {
 
 // What one thread packs into; the left factor stays packed from panel to panel of a product.
 struct Desk {
-  std::vector<float> memory;
+  hess::Scratch memory;
   uint64_t prepared = 0;               // for which product
   bool only_filled = false;            // rows of the left factor are packed
   std::vector<int64_t> filled, empty;  // if it was searched
   float edge[kTileRows * kTileColumns];
-
-  float* room(int64_t size) {
-    memory.resize(std::max<size_t>(memory.size(), size + kLine));
-    const auto address = reinterpret_cast<uintptr_t>(memory.data());
-    return reinterpret_cast<float*>((address + 4 * kLine - 1) & ~uintptr_t{4 * kLine - 1});
-  }
 };
 
 bool is_empty(const float* row, int64_t size) {
@@ -221,7 +215,7 @@ void multiply_panel(const Product& product, uint64_t number, int64_t first) {
   const Factor &left = product.left, &right = product.right;
   const int64_t depth = right.rows, columns = right.columns;
   const Cut all{left.rows};
-  float* panel = desk.room(depth * (kTileColumns + all.count * kTileRows));
+  float* panel = desk.memory.room(depth * (kTileColumns + all.count * kTileRows));
   float* packed = panel + depth * kTileColumns;
   if (desk.prepared != number) prepare_left(product, all, desk, packed);
   desk.prepared = number;

@@ -12,7 +12,6 @@ namespace hess {
 
 constexpr int kTileRows = kLanes == 16 ? 12 : 6;  // with two vectors each, 3/4 of the registers
 constexpr int kTileColumns = 2 * kLanes;
-constexpr int kLine = 16;  // floats in a line of the cache
 
 // A row of the left factor is `row` floats after the one before, a column `column` floats.
 struct Left {

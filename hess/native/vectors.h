@@ -1,4 +1,4 @@
-// As many floats as the processor handles at once.
+// As many floats as the processor handles at once, or has in a line of its cache.
 
 #pragma once
 
@@ -11,6 +11,8 @@ constexpr int kLanes = 8;
 #else
 constexpr int kLanes = 4;
 #endif
+
+constexpr int kLine = 16;  // floats in a line of the cache
 
 typedef float Vector __attribute__((vector_size(4 * kLanes)));
 typedef float Unaligned __attribute__((vector_size(4 * kLanes), aligned(4), may_alias));
