@@ -18,7 +18,7 @@ from jaxtyping import Array, PRNGKeyArray
 from numpy.typing import NDArray
 
 from hess.native.normalisation import normalise_rectified
-from hess.native.products import dense, is_ours, layers
+from hess.native.products import beside, dense, is_ours, layers
 
 Floats = NDArray[np.floating[Any]]
 
@@ -48,20 +48,20 @@ class MLP(eqx.Module):
                 jax.random.uniform(bias_key, (fan_out,), minval=-bound, maxval=bound)
             )
 
-    def __call__(self, inputs: Array) -> Array:
-        """Apply the network to the last axis."""
+    def __call__(self, *inputs: Array) -> Array:
+        """Apply the network to the last axis; several inputs are read side by side."""
         if self.layer_norm:
-            return dense(self.features(inputs), self.weights[-1], self.biases[-1], rectify=False)
+            return dense(self.features(*inputs), self.weights[-1], self.biases[-1], rectify=False)
         return layers(inputs, self.weights, self.biases, rectify=False)
 
-    def features(self, inputs: Array) -> Array:
+    def features(self, *inputs: Array) -> Array:
         """What the last layer reads: the last hidden layer, or the inputs where there is none."""
         if not self.layer_norm:
             return layers(inputs, self.weights[:-1], self.biases[:-1], rectify=True)
-        hidden = inputs
+        hidden: Sequence[Array] = inputs
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
-            hidden = normalise_rectified(dense(hidden, weight, bias, rectify=False))
-        return hidden
+            hidden = [normalise_rectified(layers(hidden, [weight], [bias], rectify=False))]
+        return beside(hidden)
 
 
 def twin(sizes: Sequence[int], key: PRNGKeyArray, layer_norm: bool) -> MLP:
@@ -76,9 +76,9 @@ def twin_values(critics: MLP, observations: Array, actions: Array) -> Array:
     For XLA each gets its own copy of the inputs: it would else join both first layers into one
     product and transpose what it reads and writes.
     """
-    inputs = jnp.concatenate([observations, actions], -1)
-    if is_ours(inputs):
-        return eqx.filter_vmap(lambda critic: critic(inputs)[..., 0])(critics)
+    if is_ours(observations):
+        return eqx.filter_vmap(lambda critic: critic(observations, actions)[..., 0])(critics)
+    inputs = beside([observations, actions])
     copies = jnp.broadcast_to(inputs, (2, *inputs.shape))
     return eqx.filter_vmap(lambda critic, each: critic(each)[..., 0])(critics, copies)
 
@@ -89,13 +89,26 @@ def gaussian(actor: MLP, observations: Array) -> tuple[Array, Array]:
     return mean, jnp.clip(log_std, LOG_STD_MIN, LOG_STD_MAX)
 
 
+@jax.custom_jvp
+def log_slope_of_tanh(numbers: Array) -> Array:
+    """log(1 - tanh(u)²), in a form that does not overflow for large |u|. [...] -> [...]."""
+    size = jnp.abs(numbers)
+    return 2.0 * (jnp.log(2.0) - size - jnp.log1p(jnp.exp(-2.0 * size)))
+
+
+log_slope_of_tanh.defjvps(  # a tanh is there already; the form above would need an exp and more
+    lambda change, value, numbers: -2.0 * jnp.tanh(numbers) * change
+)
+
+
 def squashed_log_probability(mean: Array, log_std: Array, unsquashed: Array) -> Array:
     """log π(tanh(u)) of a tanh-squashed Gaussian. [..., action] -> [...]."""
-    noise = (unsquashed - mean) * jnp.exp(-log_std)
+    return _log_probability((unsquashed - mean) * jnp.exp(-log_std), log_std, unsquashed)
+
+
+def _log_probability(noise: Array, log_std: Array, unsquashed: Array) -> Array:
     normal = -0.5 * noise**2 - log_std - 0.5 * jnp.log(2 * jnp.pi)
-    # log(1 - tanh(u)²) in a form that does not overflow for large |u|.
-    squash = 2.0 * (jnp.log(2.0) - unsquashed - jax.nn.softplus(-2.0 * unsquashed))
-    return (normal - squash).sum(-1)
+    return (normal - log_slope_of_tanh(unsquashed)).sum(-1)
 
 
 def sample_action(actor: MLP, observations: Array, noise: Array) -> tuple[Array, Array]:
@@ -105,7 +118,7 @@ def sample_action(actor: MLP, observations: Array, noise: Array) -> tuple[Array,
     """
     mean, log_std = gaussian(actor, observations)
     unsquashed = mean + jnp.exp(log_std) * noise
-    return jnp.tanh(unsquashed), squashed_log_probability(mean, log_std, unsquashed)
+    return jnp.tanh(unsquashed), _log_probability(noise, log_std, unsquashed)
 
 
 class HostMLP:

@@ -83,21 +83,22 @@ void pack_four(const float* rows, int64_t depth, float* panel) {
 void pack_panel(const Factor& right, int64_t first, float* panel) {
   const int64_t depth = right.rows;
   const int64_t width = std::min<int64_t>(kTileColumns, right.columns - first);
-  if (width < kTileColumns) {
-    for (int64_t k = 0; k < depth; ++k) {
-      for (int64_t j = 0; j < kTileColumns; ++j) {
-        panel[k * kTileColumns + j] = j < width ? right.at(k, first + j) : 0.0f;
-      }
+  int64_t packed = 0;  // columns
+  if (right.transposed) {
+    for (; packed + 4 <= width; packed += 4) {
+      pack_four(right.start + (first + packed) * depth, depth, panel + packed);
     }
-  } else if (right.transposed) {
-    for (int64_t j = 0; j < kTileColumns; j += 4) {
-      pack_four(right.start + (first + j) * depth, depth, panel + j);
-    }
-  } else {
+  } else if (width == kTileColumns) {
+    packed = width;
     for (int64_t k = 0; k < depth; ++k) {
       const float* from = right.start + k * right.columns + first;
       store(panel + k * kTileColumns, load(from));
       store(panel + k * kTileColumns + kLanes, load(from + kLanes));
+    }
+  }
+  for (int64_t k = 0; packed < kTileColumns && k < depth; ++k) {
+    for (int64_t j = packed; j < kTileColumns; ++j) {
+      panel[k * kTileColumns + j] = j < width ? right.at(k, first + j) : 0.0f;
     }
   }
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -17,21 +18,29 @@ _LEAST_ROWS, _LEAST_COLUMNS = 8, 2  # below, XLA is faster
 
 def dense(inputs: Array, weight: Array, bias: Array, rectify: bool) -> Array:
     """inputs · weight + bias, with a ReLU if asked for. [..., in] -> [..., out]."""
-    return layers(inputs, [weight], [bias], rectify)
+    return layers([inputs], [weight], [bias], rectify)
 
 
 def layers(
-    inputs: Array, weights: Sequence[Array], biases: Sequence[Array], rectify: bool
+    inputs: Sequence[Array], weights: Sequence[Array], biases: Sequence[Array], rectify: bool
 ) -> Array:
-    """Layers with a ReLU after each but the last, and after that if asked for."""
-    if is_ours(inputs):
-        return _layers(rectify, inputs, list(weights), list(biases))
-    hidden = inputs
+    """Layers with a ReLU after each but the last, and after that if asked for.
+
+    The first one reads all inputs side by side; each has a gradient of its own.
+    """
+    if is_ours(inputs[0]):
+        return _layers(rectify, list(inputs), list(weights), list(biases))
+    hidden = beside(inputs)
     for number, (weight, bias) in enumerate(zip(weights, biases, strict=True), start=1):
         hidden = hidden @ weight + bias
         if rectify or number < len(weights):
             hidden = jax.nn.relu(hidden)
     return hidden
+
+
+def beside(inputs: Sequence[Array]) -> Array:
+    """One array of several, along the last axis."""
+    return inputs[0] if len(inputs) == 1 else jnp.concatenate(inputs, -1)
 
 
 def is_ours(inputs: Array) -> bool:
@@ -41,33 +50,46 @@ def is_ours(inputs: Array) -> bool:
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _layers(rectify: bool, inputs: Array, weights: list[Array], biases: list[Array]) -> Array:
+def _layers(rectify: bool, inputs: list[Array], weights: list[Array], biases: list[Array]) -> Array:
     return _forward(rectify, inputs, weights, biases)[0]
 
 
 def _forward(
-    rectify: bool, inputs: Array, weights: list[Array], biases: list[Array]
+    rectify: bool, inputs: list[Array], weights: list[Array], biases: list[Array]
 ) -> tuple[Array, Any]:
-    hidden = [inputs]
+    hidden = [beside(inputs)]
     for number, (weight, bias) in enumerate(zip(weights, biases, strict=True), start=1):
         hidden.append(_outputs(hidden[-1], weight, bias, rectify or number < len(weights)))
-    return hidden[-1], (hidden, weights)
+    return hidden[-1], (inputs, hidden, weights)
 
 
-def _backward(rectify: bool, kept: Any, gradient: Array) -> tuple[Array, list[Array], list[Array]]:
+def _backward(
+    rectify: bool, kept: Any, gradient: Array
+) -> tuple[list[Array], list[Array], list[Array]]:
     """Each layer's gradient goes through the ReLU before it while it is still in registers."""
-    hidden, weights = kept
+    inputs, hidden, weights = kept
     if rectify:
         gradient = jnp.where(hidden[-1] > 0, gradient, 0.0)
     of_weights: list[Array] = []
     of_biases: list[Array] = []
     for number in reversed(range(len(weights))):
-        inputs, weight = hidden[number], weights[number]
-        of_weight, of_bias = _weight_gradients(inputs, gradient)
+        of_weight, of_bias = _weight_gradients(hidden[number], gradient)
         of_weights.insert(0, of_weight)
         of_biases.insert(0, of_bias)
-        gradient = _input_gradients(gradient, weight, inputs, rectified=number > 0)
-    return gradient, of_weights, of_biases
+        if number > 0:
+            gradient = _input_gradients(gradient, weights[number], hidden[number], rectified=True)
+    return _each_input(gradient, weights, inputs), of_weights, of_biases
+
+
+def _each_input(gradient: Array, weights: list[Array], inputs: list[Array]) -> list[Array]:
+    """One by one: XLA leaves out those that nobody reads."""
+    if not weights:
+        return [gradient]
+    ends = itertools.accumulate(each.shape[1] for each in inputs)
+    return [
+        _input_gradients(gradient, weights[0][end - each.shape[1] : end], each, rectified=False)
+        for end, each in zip(ends, inputs, strict=True)
+    ]
 
 
 _layers.defvjp(_forward, _backward)
