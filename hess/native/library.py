@@ -29,7 +29,7 @@ TARGETS = (
     "hess_triplets",
     "hess_adam",
 )
-ADVICE = "install a C++20 compiler (Debian and Ubuntu: g++), updates are a fifth faster with it"
+ADVICE = "install a C++20 compiler (Debian and Ubuntu: g++), updates are a quarter faster with it"
 
 BUSY = "hess_busy_elsewhere"  # (change) -> how many there are now
 

@@ -12,6 +12,7 @@ from hess.agents.bonuses.bonus import Segments
 from hess.agents.explorer import Explorer
 from hess.agents.networks import MLP
 from hess.config import Config
+from hess.native.adam import Adam
 from hess.replay import EpisodeShape, Replay
 
 
@@ -35,7 +36,7 @@ class Prediction:
     def __init__(self, config: Config, shape: EpisodeShape):
         self.config = config.intrinsic
         self.dim = config.representation.dim
-        self.optimiser = optax.adam(self.config.learning_rate)
+        self.optimiser = Adam(self.config.learning_rate)
 
     def init(self, key: PRNGKeyArray) -> PredictionState:
         """A random model."""
@@ -51,8 +52,7 @@ class Prediction:
     def update(self, state: PredictionState, segments: Segments) -> PredictionState:
         """One gradient step on the mean error."""
         gradient = jax.grad(lambda model: prediction_errors(model, segments).mean())(state.model)
-        changes, optimiser = self.optimiser.update(gradient, state.optimiser)
-        return PredictionState(optax.apply_updates(state.model, changes), optimiser)
+        return PredictionState(*self.optimiser.step(state.model, gradient, state.optimiser))
 
     def rewards(self, state: PredictionState, segments: Segments) -> Array:
         """The error of each transition. -> [B]."""

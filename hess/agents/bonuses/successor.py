@@ -12,6 +12,7 @@ from hess.agents.bonuses.bonus import Segments
 from hess.agents.explorer import Explorer
 from hess.agents.networks import MLP
 from hess.config import Config
+from hess.native.adam import Adam
 from hess.replay import EpisodeShape, Replay
 
 _EPSILON = 1e-6  # a state at which all of φ's hidden units are silent has no features
@@ -51,7 +52,7 @@ class Successor:
         # The features are what φ's last layer reads.
         inputs = (shape.observation_dim, *config.representation.hidden)
         self.features = inputs[-1]
-        self.optimiser = optax.adam(self.config.learning_rate)
+        self.optimiser = Adam(self.config.learning_rate)
 
     def init(self, key: PRNGKeyArray) -> SuccessorState:
         """ψ = 0 everywhere."""
@@ -78,9 +79,9 @@ class Successor:
             return ((successor(segments.embeddings) - targets) ** 2).sum(-1).mean()
 
         gradient = jax.grad(loss)(state.successor)
-        changes, optimiser = self.optimiser.update(gradient, state.optimiser)
-        successor = optax.apply_updates(state.successor, changes)
-        target = optax.incremental_update(successor, state.target, self.config.target_rate)
+        successor, optimiser, target = self.optimiser.followed_step(
+            state.successor, gradient, state.optimiser, state.target, self.config.target_rate
+        )
         return SuccessorState(successor, target, optimiser)
 
     def rewards(self, state: SuccessorState, segments: Segments) -> Array:

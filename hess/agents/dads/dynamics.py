@@ -14,6 +14,7 @@ from jaxtyping import Array, PRNGKeyArray
 from hess.agents.networks import MLP
 from hess.agents.sac import Metrics
 from hess.config import DadsConfig
+from hess.native.adam import Adam
 
 # A skill that explains a transition better than the skill that made it counts at most e times as
 # much: transitions of long ago would otherwise have rewards of minus a hundred.
@@ -102,7 +103,7 @@ class DynamicsLearner:
 
     def __init__(self, config: DadsConfig, state_dim: int, skill_dim: int):
         self.config, self.state_dim, self.skill_dim = config, state_dim, skill_dim
-        self._optimiser = optax.adam(config.learning_rate)
+        self._optimiser = Adam(config.learning_rate)
 
     def init(self, key: PRNGKeyArray) -> DynamicsState:
         """A fresh network; scales of 1 until there are transitions to measure."""
@@ -133,8 +134,9 @@ class DynamicsLearner:
             (_, metrics), gradient = jax.value_and_grad(dynamics_loss, has_aux=True)(
                 state.model.network, state.model, moves
             )
-            changes, optimiser = self._optimiser.update(gradient, state.optimiser)
-            network = optax.apply_updates(state.model.network, changes)
+            network, optimiser = self._optimiser.step(
+                state.model.network, gradient, state.optimiser
+            )
             model = SkillDynamics(network, state.model.states, state.model.changes)
             return DynamicsState(model, optimiser), total + metrics["log_likelihood"]
 
