@@ -16,6 +16,7 @@ from hess.bench.sizes import Size
 from hess.bench.timing import seconds
 from hess.bench.watched import Watch, train_watched
 from hess.config import Config, override
+from hess.native.cores import busy_core
 from hess.presets import preset
 from hess.replay import Episode
 from hess.training.collector import Collector
@@ -36,6 +37,7 @@ class Speeds(NamedTuple):
     training: float
     environment: float
     learner: float
+    learner_on_one_core: float
     authors: float  # of the released code, scaled to products right before and after training
 
 
@@ -47,10 +49,14 @@ def rows(size: Size, task: str = "AntMaze") -> list[Row]:
     ratio = statistics.median(
         each.training / min(each.environment, each.learner) for each in measured
     )
-    alone = ", ".join(
-        f"{name} alone {statistics.median(getattr(each, name) for each in measured):.0f}"
-        for name in ("environment", "learner")
-    )
+    alone = [
+        f"{name} {statistics.median(getattr(each, field) for each in measured):.0f}"
+        for name, field in (
+            ("environment", "environment"),
+            ("learner", "learner"),
+            ("learner on one core", "learner_on_one_core"),
+        )
+    ]
     return [
         Row(
             group="training",
@@ -62,7 +68,7 @@ def rows(size: Size, task: str = "AntMaze") -> list[Row]:
             ratio=ratio,
             ratio_name="measured / reference",
             goal=Goal("at least", _SHARE_OF_SLOWER_HALF),
-            note=alone,
+            note=f"alone: {', '.join(alone)}",
         ),
         Row(
             group="training",
@@ -114,11 +120,14 @@ def _measure(size: Size, task_name: str) -> Speeds:
     episodes, environment = _collect(collector, agent, size.cycle)
     collector.close()
     learner = seconds(lambda: _learn(agent, episodes))
+    with busy_core():
+        learner_on_one_core = seconds(lambda: _learn(agent, episodes))
     steps = sum(int(episode.length) for episode in episodes)
     return Speeds(
         training=_training_speed(watch, size),
         environment=steps / environment,
         learner=steps / learner,
+        learner_on_one_core=steps / learner_on_one_core,
         authors=_AUTHORS_SPEED * speed / _THEN,
     )
 
