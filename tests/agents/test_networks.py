@@ -15,6 +15,7 @@ from hess.agents.networks import (
     HostActor,
     HostMLP,
     gaussian,
+    log_slope_of_tanh,
     sample_action,
     squashed_log_probability,
     twin,
@@ -89,6 +90,28 @@ def test_the_log_probability_is_finite_far_out() -> None:
     far = squashed_log_probability(jnp.zeros(1), jnp.zeros(1), jnp.array([[40.0], [-40.0]]))
     # -u²/2 - log √2π - log(1 - tanh²(u)), and log(1 - tanh²(u)) → log 4 - 2|u|.
     np.testing.assert_allclose(far, -800 - 0.5 * np.log(2 * np.pi) - np.log(4) + 80, rtol=1e-5)
+
+
+@pytest.mark.parametrize("number", [-30.0, -2.0, -1e-3, 0.0, 0.7, 5.0, 30.0])
+def test_the_slope_of_tanh_and_how_it_changes(number: float) -> None:
+    with jax.enable_x64(True):
+        value, change = jax.value_and_grad(log_slope_of_tanh)(number)
+        below, above = (float(log_slope_of_tanh(number + step)) for step in (-1e-6, 1e-6))
+    assert float(value) == pytest.approx(-2.0 * np.log(np.cosh(number)), abs=1e-12)
+    assert float(change) == pytest.approx((above - below) / 2e-6, abs=1e-5)
+
+
+def test_the_log_probability_of_a_sample_has_the_gradient_of_its_definition() -> None:
+    observations, noise = jnp.ones((9, 1)), jax.random.normal(jax.random.key(0), (9, 2))
+
+    def by_definition(policy: MLP) -> jax.Array:
+        mean, log_std = gaussian(policy, observations)
+        return squashed_log_probability(mean, log_std, mean + jnp.exp(log_std) * noise).sum()
+
+    policy = linear(np.array([[0.1, -0.4, 0.2, -0.3]]), [0.3, 0.2, -1.0, 0.1])
+    found = jax.grad(lambda policy: sample_action(policy, observations, noise)[1].sum())(policy)
+    expected = jax.grad(by_definition)(policy)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-4), found, expected)
 
 
 def test_samples_follow_the_gaussian_and_carry_their_log_probability() -> None:

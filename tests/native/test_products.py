@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hess.agents.networks import MLP
 from hess.native import library
-from hess.native.products import dense
+from hess.native.products import dense, layers
 
 pytestmark = pytest.mark.skipif(
     not library.is_loaded(),
@@ -127,6 +127,36 @@ def test_two_networks_on_the_same_inputs() -> None:
     assert "tensor<2x20x9xf32>" not in jax.jit(loss).lower(inputs).as_text()
     apart = sum(jax.grad(alone)(inputs, each) for each in range(2))
     np.testing.assert_allclose(jax.grad(loss)(inputs), apart, atol=1e-5)
+
+
+@pytest.mark.parametrize("second", [1, 3, 8, 21])
+def test_inputs_side_by_side_have_gradients_of_their_own(second: int) -> None:
+    first, other = jnp.asarray(drawn(20, 9)), jnp.asarray(drawn(20, second))
+    weights = [jnp.asarray(drawn(9 + second, 24)), jnp.asarray(drawn(24, 2))]
+    biases = [jnp.asarray(drawn(24)), jnp.asarray(drawn(2))]
+
+    def loss(first: Any, other: Any) -> Any:
+        return layers([first, other], weights, biases, rectify=False).sum()
+
+    def joined(inputs: Any) -> Any:
+        return layers([inputs], weights, biases, rectify=False).sum()
+
+    expected = jax.grad(joined)(jnp.concatenate([first, other], -1))
+    of_first, of_other = jax.grad(loss, argnums=(0, 1))(first, other)
+    np.testing.assert_allclose(of_first, expected[:, :9], atol=1e-5)
+    np.testing.assert_allclose(of_other, expected[:, 9:], atol=1e-5)
+
+
+def test_a_gradient_that_nobody_reads_is_not_computed() -> None:
+    first, other, weight, bias = drawn(20, 9), drawn(20, 3), drawn(12, 24), drawn(24)
+
+    def loss(other: Any) -> Any:
+        return layers([first, other], [weight], [bias], rectify=True).sum()
+
+    program = jax.jit(jax.grad(loss)).lower(other).compile().as_text()
+    assert "f32[20,3]" in program
+    gradients = [line for line in program.splitlines() if '"hess_input_gradients"' in line]
+    assert len(gradients) == 1
 
 
 def test_networks_by_batches() -> None:
