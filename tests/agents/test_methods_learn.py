@@ -39,15 +39,16 @@ class Budget:
     """What a method may take, and fields that suit the small task."""
 
     steps: int = 12_000
-    seed: int = 0
     fields: dict[str, Any] = field(default_factory=dict)
 
 
 # A new method is a row. Off-policy methods share a budget; others may need one of their own.
 BUDGETS = {
     "hess": Budget(),
-    # Its bonus outweighs the task for long: with seed 0 it leaves the goal again at 40 000 steps.
-    "hess-reactive": Budget(steps=24_000, seed=1),
+    # Its bonus is meant for large mazes; a hundred times as much would outweigh this task for long.
+    "hess-reactive": Budget(
+        fields={"intrinsic__novelty_weight": 10.0, "intrinsic__potential_weight": 0.1}
+    ),
     "h-icm": Budget(),
     "h-sr": Budget(),
     "lesson": Budget(),
@@ -60,9 +61,7 @@ BUDGETS = {
 def test_it_learns(method: str, tmp_path: Path) -> None:
     budget = BUDGETS[method]
     fields = SMALL | {"evaluation__interval": budget.steps // 5} | budget.fields
-    run = hess.train(
-        CORRIDOR, method, seed=budget.seed, steps=budget.steps, runs=tmp_path, **fields
-    )
+    run = hess.train(CORRIDOR, method, seed=0, steps=budget.steps, runs=tmp_path, **fields)
     folder = RunFolder(run.path)
     episodes = [line["train/success"] for line in read_metrics(folder)]
     random, last = np.mean(episodes[:RANDOM_EPISODES]), np.mean(episodes[-LAST_EPISODES:])
