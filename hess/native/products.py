@@ -68,7 +68,7 @@ def _backward(
 ) -> tuple[list[Array], list[Array], list[Array]]:
     """Each layer's gradient goes through the ReLU before it while it is still in registers."""
     inputs, hidden, weights = kept
-    if rectify:
+    if rectify and weights:
         gradient = jnp.where(hidden[-1] > 0, gradient, 0.0)
     of_weights: list[Array] = []
     of_biases: list[Array] = []
@@ -83,12 +83,13 @@ def _backward(
 
 def _each_input(gradient: Array, weights: list[Array], inputs: list[Array]) -> list[Array]:
     """One by one: XLA leaves out those that nobody reads."""
-    if not weights:
-        return [gradient]
     ends = itertools.accumulate(each.shape[1] for each in inputs)
+    places = [slice(end - each.shape[1], end) for end, each in zip(ends, inputs, strict=True)]
+    if not weights:
+        return [gradient[:, place] for place in places]
     return [
-        _input_gradients(gradient, weights[0][end - each.shape[1] : end], each, rectified=False)
-        for end, each in zip(ends, inputs, strict=True)
+        _input_gradients(gradient, weights[0][place], each, rectified=False)
+        for place, each in zip(places, inputs, strict=True)
     ]
 
 

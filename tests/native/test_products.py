@@ -147,6 +147,17 @@ def test_inputs_side_by_side_have_gradients_of_their_own(second: int) -> None:
     np.testing.assert_allclose(of_other, expected[:, 9:], atol=1e-5)
 
 
+def test_without_layers_there_is_nothing_to_rectify() -> None:
+    first, other = jnp.asarray(drawn(20, 9)), jnp.asarray(drawn(20, 3))
+
+    def loss(first: Any, other: Any) -> Any:
+        return (layers([first, other], [], [], rectify=True) ** 2).sum() / 2
+
+    gradients = jax.grad(loss, argnums=(0, 1))(first, other)
+    for found, inputs in zip(gradients, (first, other), strict=True):
+        np.testing.assert_array_equal(found, inputs)
+
+
 def test_a_gradient_that_nobody_reads_is_not_computed() -> None:
     first, other, weight, bias = (
         jnp.asarray(drawn(*shape)) for shape in ((20, 9), (20, 3), (12, 24), (24,))
