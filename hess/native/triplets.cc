@@ -326,12 +326,13 @@ void add_up(const std::array<Half, 2>& halves, const std::array<Sizes, 2>& parts
 // weights [obs, hidden], [hidden], [hidden, d], [d]; observations [slots, T+1, obs], old
 // embeddings [slots, T+1, d], stability weights [slots, T+1-c]; slots and steps of triplets and of
 // held states, [B] each -> gradients of the weights, [triplet loss, stability loss].
-ffi::Error triplets(ffi::ThreadPool pool, bool squares, float margin, float epsilon, int64_t interval, Floats first,
-                    Floats first_bias, Floats second, Floats second_bias, Floats observations,
-                    Floats old, Floats stability, Integers slots, Integers steps,
-                    Integers held_slots, Integers held_steps, ffi::Result<Floats> of_first,
-                    ffi::Result<Floats> of_first_bias, ffi::Result<Floats> of_second,
-                    ffi::Result<Floats> of_second_bias, ffi::Result<Floats> losses) {
+ffi::Error triplets(ffi::ThreadPool pool, bool squares, float margin, float epsilon,
+                    int64_t interval, Floats first, Floats first_bias, Floats second,
+                    Floats second_bias, Floats observations, Floats old, Floats stability,
+                    Integers slots, Integers steps, Integers held_slots, Integers held_steps,
+                    ffi::Result<Floats> of_first, ffi::Result<Floats> of_first_bias,
+                    ffi::Result<Floats> of_second, ffi::Result<Floats> of_second_bias,
+                    ffi::Result<Floats> losses) {
   static thread_local Weights own_weights;
   static thread_local std::array<Half, 2> own_halves;
   auto& packed = own_weights;  // by these names, a thread that helps finds the caller's
