@@ -93,6 +93,8 @@ ifeq ($(REBUILD),yes)
 .PHONY: $(STAMP)
 endif
 
+# The lock is complete, so pip has nothing to resolve (--no-deps): older ones stumble over extras of
+# packages that have a newer release.
 $(STAMP): pyproject.toml requirements.lock
 	@{ [ -z "$(REBUILD)" ] && $(BIN)/python -c 'import pip; $(SUITABLE)' 2>/dev/null; } || { \
 		incomplete=; \
@@ -106,7 +108,7 @@ $(STAMP): pyproject.toml requirements.lock
 		echo "setting up $(VENV) with $$($$python --version)"; \
 		"$$python" -m venv --clear $(VENV); \
 	}
-	$(PIP) install --quiet --require-hashes -r requirements.lock
+	$(PIP) install --quiet --no-deps --require-hashes -r requirements.lock
 	$(PIP) install --quiet --no-deps --no-build-isolation -e .
 	@printf '%s\n' "$(CURDIR)" "$(PYTHON)" > $@
 
@@ -118,5 +120,5 @@ $(VENV)/.hess-bench-stamp: $(STAMP) requirements-bench.lock
 		|| echo "make: the CPU build of torch was not found; name the index of PyTorch's CPU wheels with TORCH_INDEX=... to compare with Stable-Baselines3" >&2
 
 $(VENV)/.hess-ray-stamp: $(STAMP) requirements-ray.lock
-	$(PIP) install --quiet --require-hashes -r requirements-ray.lock
+	$(PIP) install --quiet --no-deps --require-hashes -r requirements-ray.lock
 	@touch $@
