@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hess.agents.graph import CellGraph
 from hess.config import ExplorationConfig
 
 Floats = NDArray[np.floating[Any]]
+_GOOD_SEGMENT = 0.9  # quantile of the distances that segments cover: most press against something
 SPREAD_METRICS = ("exploration/novelty_spread", "exploration/potential_spread")
 
 
@@ -26,6 +28,9 @@ class CandidatePool(NamedTuple):
     embeddings: Floats  # [P, d]
     novelty: Floats  # [P]
     potential: Floats  # [P]
+    graph: CellGraph | None = None  # where cells lead, of the "reachable" novelty
+    cells: Any = None  # [P] of the graph, -1 for none
+    cell_size: float = 1.0
 
     def spread(self, potential_weight: float) -> dict[str, float]:
         """How much each term of Eq. 6 varies; one that is far larger decides alone."""
@@ -64,31 +69,45 @@ def extend(selected: Floats, current: Floats, distance: float) -> Floats:
 
 
 def select_subgoal(
-    pool: CandidatePool, current: Floats, radius: float, unit: float, config: ExplorationConfig
+    pool: CandidatePool,
+    current: Floats,
+    radius: float,
+    unit: float,
+    config: ExplorationConfig,
+    *,
+    novelty: Floats | None = None,
 ) -> Selection | None:
     """Eq. 6 over the first M pool states within reach of φ(s_t); None where there are none.
 
-    The pool is a random draw from the replay, so its first M in reach are one, too.
+    `novelty` [P] takes the place of the pool's own, for an episode that has been somewhere. The
+    pool is a random draw from the replay, so its first M in reach are one, too.
     """
     squared_distances = ((pool.embeddings - current) ** 2).sum(-1)
     in_reach = np.flatnonzero(squared_distances <= (config.reach * radius) ** 2)
     if len(in_reach) == 0:
         return None
     in_reach = in_reach[: config.candidates]
-    values = scores(pool.novelty[in_reach], pool.potential[in_reach], config)
+    novelty = pool.novelty if novelty is None else novelty
+    values = scores(novelty[in_reach], pool.potential[in_reach], config)
     selected = pool.embeddings[in_reach[np.argmin(values)]]
     return Selection(selected, extend(selected, current, unit * config.extension))
 
 
-def explored_unit(config: ExplorationConfig, embeddings: Floats, before: float) -> float:
-    """The factor on r_g, d_e and cell size: how far φ's visited states extend. [n, d].
+def explored_unit(
+    config: ExplorationConfig, embeddings: Floats, moves: Floats, before: float
+) -> float:
+    """The factor on r_g, d_e and cell size: how far φ's visited states extend. [n, d], [m].
 
     φ's scale depends on how far a robot gets in c steps while it still moves at random, which
-    says little about the task; the extent of what has been visited does. It only grows, and in
-    steps of a tenth, so that cells and actions keep their meaning between growths.
+    says little about the task; the extent of what has been visited does. But a large world is no
+    reason for large steps: what a good segment covers is the limit ("segment"), or cells become
+    wider than doors. It only grows, and in steps of a tenth, so that cells and actions keep their
+    meaning between growths.
     """
     if config.units == "fixed":
         return 1.0
     low, high = np.quantile(embeddings, (0.005, 0.995), axis=0)
     unit = float((high - low).max()) / config.reference_span
+    if config.units == "segment":
+        unit = min(unit, float(np.quantile(moves, _GOOD_SEGMENT)) / config.reference_segment)
     return unit if unit > 1.1 * before else before

@@ -15,12 +15,15 @@ from hess.agents.exploration import (
     exploration_probability,
     explored_unit,
 )
+from hess.agents.inputs import Moments
 from hess.agents.measures import GridMeasures
 from hess.agents.networks import MLP
 from hess.agents.recall import (
+    ViewedActor,
     recall_all_embeddings,
     recall_boundaries,
     recall_rollouts,
+    recall_segment_moves,
     recall_states,
 )
 from hess.agents.trees import prefixed, select
@@ -39,6 +42,7 @@ class Explorer:
         self.successes = 0
         self.recent_successes: deque[bool] = deque(maxlen=config.exploration.success_window)
         self.unit = 1.0  # factor on r_g, d_e and cell size
+        self.embeddings = Moments(config.representation.dim)  # of all that was visited, under φ now
         self.probability = 0.0  # p of the newest policy
         self._spread: dict[str, float] = {}  # of the measures over the newest pool
 
@@ -48,7 +52,7 @@ class Explorer:
         return self.unit * self.config.subgoal_radius
 
     def recent_success(self) -> float:
-        """Success over the last training episodes."""
+        """Success over the last training episodes that judge the policy."""
         return share(self.recent_successes)
 
     def set_probability(self, progress: float) -> float:
@@ -62,8 +66,10 @@ class Explorer:
         """Note success; of an embedded episode also visits and what came of its subgoals."""
         solved = bool(episode.successes.any())
         self.successes += solved
-        self.recent_successes.append(solved)
+        if self.config.exploration.decided == "segment" or not episode.active.any():
+            self.recent_successes.append(solved)
         if episode.embedded:
+            self.embeddings.add(episode.embeddings[: int(episode.length)])
             self.measures.visit(episode.embeddings[: int(episode.length)])
             self.measures.age()
             self._record_attempts(episode)
@@ -84,8 +90,11 @@ class Explorer:
     def fit_to_representation(self, network: MLP, replay: Replay, first: bool) -> None:
         """Units and counts after φ has changed."""
         visited = recall_all_embeddings(network, replay)
+        self.embeddings = Moments(visited.shape[-1])
+        self.embeddings.add(visited)
         config = self.config.exploration
-        unit = explored_unit(config, visited, 0.0 if first else self.unit)
+        moves = recall_segment_moves(network, replay, self.config.subgoal_interval)
+        unit = explored_unit(config, visited, moves, 0.0 if first else self.unit)
         if unit != self.unit:
             self.unit = unit
             self.measures.resize(unit * config.cell_size, visited.shape[-1])
@@ -93,14 +102,14 @@ class Explorer:
         elif first or config.recount:
             self.measures.recount(visited)
 
-    def refresh_novelty(self, network: MLP, high_actor: MLP, replay: Replay) -> None:
+    def refresh_novelty(self, network: MLP, high: ViewedActor, replay: Replay) -> None:
         """N of all stored rollouts under φ and counts as they are now."""
         interval = self.config.subgoal_interval
         novelty = self.config.exploration.novelty
         if novelty == "reachable":
             rollouts = recall_rollouts(network, replay, interval, _PARTS)
         else:
-            compared = high_actor if novelty == "importance" else None
+            compared = high if novelty == "importance" else None
             rollouts = recall_boundaries(network, compared, replay, interval)
         self.measures.refresh(rollouts, int(replay.episodes.length.sum()))
 
@@ -108,9 +117,7 @@ class Explorer:
         """Visited states with their measures, from which those within r_g are taken."""
         recalled = recall_states(network, replay, key, self.config.exploration.pool)
         embeddings = np.asarray(recalled.embeddings)
-        pool = CandidatePool(
-            embeddings, self.measures.novelty(embeddings), self.measures.potential(embeddings)
-        )
+        pool = self.measures.rate(embeddings)
         self._spread = pool.spread(self.config.exploration.potential_weight)
         return pool
 
@@ -133,6 +140,7 @@ class Explorer:
             "probability": np.asarray(self.probability),
             "spread": np.array(list(self._spread.values())),
         }
+        host |= prefixed(self.embeddings.state(), "embeddings.")
         return host | prefixed(self.measures.state(), "measures.")
 
     def restore(self, arrays: Arrays) -> None:
@@ -143,4 +151,5 @@ class Explorer:
         self.probability = float(arrays["probability"])
         # Before the first pool there is no spread.
         self._spread = dict(zip(SPREAD_METRICS, arrays["spread"].tolist(), strict=False))
+        self.embeddings.restore(select(arrays, "embeddings."))
         self.measures.restore(select(arrays, "measures."))

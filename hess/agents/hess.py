@@ -24,9 +24,18 @@ from hess.agents.exploration import CandidatePool
 from hess.agents.explorer import Explorer
 from hess.agents.hierarchy import HierarchyPolicy, RandomPolicy
 from hess.agents.high_level import HighLevel, HighState
-from hess.agents.inputs import Moments, Scaling, host_low_actor, low_input_dim, low_scaling
+from hess.agents.inputs import (
+    HighView,
+    Moments,
+    Scaling,
+    high_view,
+    host_high_actor,
+    host_low_actor,
+    low_input_dim,
+    low_scaling,
+)
 from hess.agents.networks import HostActor, HostMLP
-from hess.agents.recall import recall_states
+from hess.agents.recall import ViewedActor, recall_states
 from hess.agents.representation import Representation, RepresentationState, embed_replay
 from hess.agents.sac import SAC, Metrics, SACState
 from hess.agents.snapshots import take_snapshot
@@ -81,6 +90,7 @@ class Hess:
         self.replay_revision = 0  # how often stored episodes were rewritten in place
         self.explorer = Explorer(config)
         self.moments = Moments(shape.observation_dim)
+        self.goal_moments = Moments(shape.goal_dim)
         self.episodes = 0
         self._updates_owed = np.zeros(2)  # low, high: fractions of an update carried over
         self._probe_states = np.zeros((_PROBE_STATES, shape.observation_dim), np.float32)
@@ -107,7 +117,7 @@ class Hess:
             config=self.config,
             representation=HostMLP(self.networks.representation.network),
             low=host_low_actor(self.config.low, self._scaling(), self.networks.low.actor),
-            high=HostActor(self.networks.high.actor),
+            high=self._host_high(),
             uniform_subgoals=self._is_warming_up(),
             unit=self.explorer.unit,
             probability=probability,
@@ -116,6 +126,15 @@ class Hess:
 
     def _scaling(self) -> Scaling:
         return low_scaling(self.config.low, self.moments, self.explorer.radius)
+
+    def _high_view(self) -> HighView:
+        network = self.networks.representation.network
+        seen = self.moments, self.explorer.embeddings, self.goal_moments
+        return high_view(self.config.high, network, *seen)
+
+    def _host_high(self) -> HostActor:
+        dim, observation_dim = self.config.representation.dim, self.shape.observation_dim
+        return host_high_actor(self._high_view(), self.networks.high.actor, observation_dim, dim)
 
     def _is_warming_up(self) -> bool:
         """Before the first success there is no reward that the high level could learn from."""
@@ -144,6 +163,7 @@ class Hess:
         self.replay = insert(self.replay, episode)
         self.episodes += 1
         self.moments.add(episode.observations[: int(episode.length) + 1])
+        self.goal_moments.add(episode.goals[: int(episode.length) + 1])
         self.explorer.record(episode)
         return episode
 
@@ -168,7 +188,8 @@ class Hess:
         )
         values = {f"low/{name}": float(value) for name, value in low_metrics.items()}
         middle = time.perf_counter()
-        space = SubgoalSpace(self.networks.representation.network, self.explorer.radius)
+        network = self.networks.representation.network
+        space = SubgoalSpace(network, self.explorer.radius, self._high_view())
         high = HighState(self.networks.high, self.networks.bonus)
         high = self._high.refresh(high, self.explorer, space.network, self.replay)
         high, high_metrics = self._learn_high(
@@ -238,10 +259,9 @@ class Hess:
         return self.episodes // interval > before // interval
 
     def _refresh_novelty(self) -> None:
-        networks = self.networks
-        self.explorer.refresh_novelty(
-            networks.representation.network, networks.high.actor, self.replay
-        )
+        network = self.networks.representation.network
+        high = ViewedActor(self.networks.high.actor, self._high_view())
+        self.explorer.refresh_novelty(network, high, self.replay)
 
     def _candidate_pool(self) -> CandidatePool:
         network = self.networks.representation.network
@@ -272,6 +292,7 @@ class Hess:
             "probe_states": self._probe_states,
         }
         host |= prefixed(self.moments.state(), "moments.")
+        host |= prefixed(self.goal_moments.state(), "goal_moments.")
         return (
             host | prefixed(self.explorer.state(), "explorer.") | flatten(self.networks, "networks")
         )
@@ -284,6 +305,7 @@ class Hess:
         self._updates_owed = arrays["updates_owed"].copy()
         self._probe_states = arrays["probe_states"]
         self.moments.restore(select(arrays, "moments."))
+        self.goal_moments.restore(select(arrays, "goal_moments."))
         self.explorer.restore(select(arrays, "explorer."))
 
     def snapshot(self) -> Arrays:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hess.agents.excursion import Excursion
 from hess.agents.exploration import CandidatePool, select_subgoal
 from hess.agents.networks import HostActor, HostMLP
 from hess.config import Config
@@ -31,6 +32,28 @@ class HierarchyPolicy(NamedTuple):
         """An episode of training."""
         return HierarchyRollout(self, episode, rng)
 
+    def active_probability(self, rng: np.random.Generator | None) -> float:
+        """How often an episode selects its subgoals actively: p, or p decides for all of them.
+
+        What the policy can do shows only where it acts alone: with p = 0.7 seven of ten subgoals
+        lead to the frontier instead of the goal, and an episode hardly ever succeeds.
+        """
+        exploration = self.config.exploration
+        if rng is None or self.pool is None:
+            return 0.0
+        if exploration.decided == "segment":
+            return self.probability
+        explores = self.uniform_subgoals or rng.random() < self.probability
+        return exploration.probability if explores else 0.0
+
+    def excursion(
+        self, segments: int, probability: float, rng: np.random.Generator | None
+    ) -> Excursion | None:
+        """What an exploring episode remembers, where cells are known to lead somewhere."""
+        if probability == 0 or rng is None or self.pool is None or self.pool.graph is None:
+            return None
+        return Excursion(self.pool, self.config.exploration, segments, rng)
+
     def start_evaluation(self, episode: Episode) -> HierarchyRollout:
         """An episode with the modes of both policies and no active selection."""
         return HierarchyRollout(self, episode, None)
@@ -43,6 +66,8 @@ class HierarchyRollout:
         self._policy = policy
         self._episode = episode
         self._rng = rng
+        self._active_probability = policy.active_probability(rng)
+        self._excursion = policy.excursion(len(episode.subgoals), self._active_probability, rng)
         observation_dim = episode.observations.shape[1]
         dim = policy.config.representation.dim
         self._low_input = np.zeros(observation_dim + 2 * dim, np.float32)
@@ -72,18 +97,28 @@ class HierarchyRollout:
         policy, episode, rng = self._policy, self._episode, self._rng
         config = policy.config
         radius = policy.unit * config.subgoal_radius
-        state_and_goal = np.concatenate([self._state, episode.goals[step]])
+        seen = np.concatenate([self._state, self._embedding, episode.goals[step]])
         selection = None
-        if rng is not None and policy.pool is not None and rng.random() < policy.probability:
+        if self._excursion is not None:
+            self._excursion.arrive(segment, self._embedding)
+        probability = self._active_probability
+        if probability > 0 and rng is not None and rng.random() < probability:
+            assert policy.pool is not None
+            novelty = None if self._excursion is None else self._excursion.novelty()
             selection = select_subgoal(
-                policy.pool, self._embedding, radius, policy.unit, config.exploration
+                policy.pool,
+                self._embedding,
+                radius,
+                policy.unit,
+                config.exploration,
+                novelty=novelty,
             )
         if selection is not None:
             subgoal = selection.imagined
             offset = (subgoal - self._embedding) / radius
             high_action = np.clip(offset, -1.0, 1.0).astype(np.float32)
         else:
-            high_action = self._high_action(state_and_goal)
+            high_action = self._high_action(seen)
             offset = high_action if config.high.subgoal_shape == "box" else into_ball(high_action)
             subgoal = self._embedding + radius * offset
         self._subgoal[:] = subgoal
@@ -92,15 +127,13 @@ class HierarchyRollout:
         episode.high_actions[segment] = high_action
         episode.active[segment] = selection is not None
         if config.exploration.novelty == "importance":
-            episode.log_probabilities[segment] = policy.high.log_probability(
-                state_and_goal, high_action
-            )
+            episode.log_probabilities[segment] = policy.high.log_probability(seen, high_action)
 
-    def _high_action(self, state_and_goal: Floats) -> Floats:
+    def _high_action(self, seen: Floats) -> Floats:
         if self._rng is not None and self._policy.uniform_subgoals:
             shape = self._policy.config.high.subgoal_shape
             return uniform_offset(shape, self._subgoal.shape[0], self._rng)
-        return self._policy.high.act(state_and_goal, self._rng)
+        return self._policy.high.act(seen, self._rng)
 
 
 def into_ball(offset: Floats) -> Floats:

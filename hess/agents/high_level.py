@@ -11,6 +11,7 @@ from jaxtyping import Array, PRNGKeyArray
 
 from hess.agents.bonuses import Bonus, Segments, SubgoalSpace, make_bonus, see_segments
 from hess.agents.explorer import Explorer
+from hess.agents.inputs import high_input_dim
 from hess.agents.networks import MLP
 from hess.agents.sac import SAC, Batch, Metrics, SACState
 from hess.agents.transitions import high_batch
@@ -32,9 +33,9 @@ class HighLevel:
 
     def __init__(self, config: Config, shape: EpisodeShape):
         self.config = config
-        self.sac = SAC(
-            config.high, shape.observation_dim + shape.goal_dim, config.representation.dim
-        )
+        dim = config.representation.dim
+        inputs = high_input_dim(config.high, shape.observation_dim, dim, shape.goal_dim)
+        self.sac = SAC(config.high, inputs, dim)
         self.bonus: Bonus | None = make_bonus(config, shape)
 
     def init(self, key: PRNGKeyArray) -> HighState:
@@ -59,7 +60,7 @@ class HighLevel:
         updates: Array,
     ) -> tuple[HighState, Metrics]:
         """First the bonus, then the policy from rewards with the bonus as it is then."""
-        draw = self._draws(replay, space.radius)
+        draw = self._draws(replay, space)
         if self.bonus is None:
             policy, metrics = self.sac.learn(state.policy, lambda k: draw(k)[0], key, updates)
             return HighState(policy, None), _named("high", metrics)
@@ -67,7 +68,8 @@ class HighLevel:
 
         def see(key: PRNGKeyArray) -> tuple[Batch, Segments]:
             batch, index = draw(key)
-            return batch, see_segments(batch, index, space)
+            interval = self.config.subgoal_interval
+            return batch, see_segments(batch, replay.episodes, index, interval, space)
 
         def sample(key: PRNGKeyArray) -> Batch:
             batch, segments = see(key)
@@ -79,7 +81,7 @@ class HighLevel:
         return HighState(policy, bonus_state), _named("high", metrics) | spread
 
     def _draws(
-        self, replay: Replay, radius: Array | float
+        self, replay: Replay, space: SubgoalSpace
     ) -> Callable[[PRNGKeyArray], tuple[Batch, Index]]:
         """Batches of segments drawn uniformly, and where they are."""
         config, interval = self.config.high, self.config.subgoal_interval
@@ -87,7 +89,10 @@ class HighLevel:
 
         def draw(key: PRNGKeyArray) -> tuple[Batch, Index]:
             index = uniform_index(cumulative, key, config.batch_size)
-            return high_batch(replay.episodes, index, config, interval, radius), index
+            batch = high_batch(
+                replay.episodes, index, config, interval, radius=space.radius, view=space.view
+            )
+            return batch, index
 
         return draw
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from hess.agents.agent import Arrays
 from hess.agents.networks import MLP, HostActor
-from hess.config import LowConfig
+from hess.config import HighConfig, LowConfig
 
 _LEAST_DEVIATION = 0.05  # an entry that hardly varies is not blown up
 _RELATIVE_RADIUS = 5.0  # r_g as the low level sees it: where to go outweighs any one joint
@@ -56,7 +57,7 @@ class Moments:
         self.count = float(arrays["count"])
         self.mean, self.squares = arrays["mean"].copy(), arrays["squares"].copy()
 
-    def scaling(self, radius: float) -> Scaling:
+    def scaling(self, radius: float = _RELATIVE_RADIUS) -> Scaling:
         """To mean 0 and deviation 1; subgoals are as far away as r_g allows, whatever φ's units."""
         deviation = np.sqrt(self.squares / max(self.count, 1.0))
         factor = 1.0 / np.maximum(deviation, _LEAST_DEVIATION)
@@ -113,9 +114,56 @@ def low_input(
     return jnp.concatenate([seen, embeddings, subgoals], -1)
 
 
-def high_input(observations: Array, goals: Array) -> Array:
-    """s ‖ goal. -> [B, obs + goal]."""
-    return jnp.concatenate([observations, goals], -1)
+class HighView(NamedTuple):
+    """How the high level sees a state and its goal."""
+
+    network: MLP | None = None  # φ, whose output it sees between both; None: it does not
+    scaling: Scaling | None = None  # of all that it sees; None: as it is
+
+
+def high_view(
+    config: HighConfig,
+    network: MLP | None,
+    observations: Moments,
+    embeddings: Moments,
+    goals: Moments,
+) -> HighView:
+    """The view that the config asks for, scaled by what was seen so far."""
+    network = network if config.embedding_input else None
+    if not config.normalise:
+        return HighView(network)
+    seen = (observations, goals) if network is None else (observations, embeddings, goals)
+    return HighView(network, _side_by_side([moments.scaling() for moments in seen]))
+
+
+def _side_by_side(scalings: Sequence[Scaling]) -> Scaling:
+    return Scaling(
+        np.concatenate([each.centre for each in scalings]),
+        np.concatenate([each.factor for each in scalings]),
+    )
+
+
+def high_input_dim(config: HighConfig, observation_dim: int, dim: int, goal_dim: int) -> int:
+    """Width of what the high level's networks take."""
+    return observation_dim + (dim if config.embedding_input else 0) + goal_dim
+
+
+def high_input(view: HighView, observations: Array, goals: Array) -> Array:
+    """s ‖ φ(s) ‖ goal, or s ‖ goal, scaled. -> [..., high_input_dim]."""
+    embeddings = [] if view.network is None else [view.network(observations)]
+    seen = jnp.concatenate([observations, *embeddings, goals], -1)
+    return seen if view.scaling is None else scaled(view.scaling, seen)
+
+
+def host_high_actor(view: HighView, actor: MLP, observation_dim: int, dim: int) -> HostActor:
+    """The high level for plain s ‖ φ(s) ‖ goal: the first layer does what `high_input` does."""
+    folded = actor if view.scaling is None else fold_scaling(view.scaling, actor)
+    if view.network is None:
+        first = np.asarray(folded.weights[0])
+        unseen = np.zeros((dim, first.shape[1]), first.dtype)
+        first = np.concatenate([first[:observation_dim], unseen, first[observation_dim:]])
+        folded = _with_first_layer(folded, first, np.asarray(folded.biases[0]))
+    return HostActor(folded)
 
 
 def host_low_actor(config: LowConfig, scaling: Scaling, actor: MLP) -> HostActor:

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hess.agents.cells import CellTable, cell_keys, neighbourhood
+from hess.agents.exploration import CandidatePool
+from hess.agents.graph import CellGraph, common_edges
 from hess.config import ExplorationConfig
 
 Floats = NDArray[np.floating[Any]]
@@ -48,6 +50,7 @@ class GridMeasures:
         self.potential_sums = CellTable()
         self.transitions = 0
         self.cell_size = config.cell_size
+        self.graph: CellGraph | None = None  # of "reachable" novelty, as of the newest refresh
 
     def visit(self, embeddings: Floats) -> None:
         """n: count states with φ as it is at the time of the visit. [n, d]."""
@@ -104,15 +107,16 @@ class GridMeasures:
         """Follow the steps that are made from cell to cell, but for rare ones."""
         made = rollouts.valid[:, :-1] & rollouts.valid[:, 1:]
         steps = np.stack([keys[:, :-1][made], keys[:, 1:][made]], -1)
-        segments, times = np.unique(steps, axis=0, return_counts=True)
-        cells = np.union1d(self.counts.keys, segments)
-        segments = np.searchsorted(cells, segments)
-        values = reachable_counts(
+        edges, times = np.unique(steps, axis=0, return_counts=True)
+        cells = np.union1d(self.counts.keys, edges)
+        edges = np.searchsorted(cells, edges)
+        self.graph = CellGraph(
+            cells,
             self._log_surroundings(cells, rollouts.embeddings.shape[-1]),
-            segments[common_segments(segments, times, self.config.way_share)],
+            edges[common_edges(edges, times, self.config.way_share)],
             self.config.segment_cost * rollouts.share,
         )
-        self.cumulative_counts = CellTable(cells, values)
+        self.cumulative_counts = CellTable(cells, self.graph.reachable())
 
     def _log_surroundings(self, keys: NDArray[np.int64], dim: int) -> Floats:
         """log(1 + n) of a cell and all that touch it.
@@ -150,6 +154,14 @@ class GridMeasures:
         known = weights > 0
         return np.where(known, self.potential_sums.get(keys) / np.where(known, weights, 1.0), 0.0)
 
+    def rate(self, embeddings: Floats) -> CandidatePool:
+        """Candidates with all that is known about them. [n, d]."""
+        novelty, potential = self.novelty(embeddings), self.potential(embeddings)
+        if self.graph is None:
+            return CandidatePool(embeddings, novelty, potential)
+        cells = self.graph.locate(self._keys(embeddings))
+        return CandidatePool(embeddings, novelty, potential, self.graph, cells, self.cell_size)
+
     def state(self) -> dict[str, Floats]:
         """All arrays that a checkpoint must hold."""
         tables = {name: table for name, table in vars(self).items() if isinstance(table, CellTable)}
@@ -159,7 +171,9 @@ class GridMeasures:
         }
         for name, table in tables.items():
             arrays[f"{name}.keys"], arrays[f"{name}.values"] = table.keys, table.values
-        return arrays
+        if self.graph is not None:
+            arrays |= {f"graph.{name}": part for name, part in self.graph._asdict().items()}
+        return {name: np.asarray(array) for name, array in arrays.items()}
 
     def restore(self, arrays: dict[str, Any]) -> None:
         """Take over what `state` gave."""
@@ -168,6 +182,9 @@ class GridMeasures:
         for name, table in list(vars(self).items()):
             if isinstance(table, CellTable):
                 setattr(self, name, CellTable(arrays[f"{name}.keys"], arrays[f"{name}.values"]))
+        if "graph.keys" in arrays:
+            parts = {name: arrays[f"graph.{name}"] for name in CellGraph._fields}
+            self.graph = CellGraph(**parts)._replace(edge_cost=float(parts["edge_cost"]))
 
     def _keys(self, embeddings: Floats) -> NDArray[np.int64]:
         return cell_keys(embeddings, self.cell_size)
@@ -179,38 +196,6 @@ def discounted_sums(counts: Floats, discount: float) -> Floats:
     for index in range(sums.shape[1] - 2, -1, -1):
         sums[:, index] += discount * sums[:, index + 1]
     return sums
-
-
-def common_segments(segments: NDArray[np.int64], times: NDArray[np.int64], share: float) -> Any:
-    """Which segments make up a share of those that leave their cell, or are how most enter theirs.
-
-    Where φ lies in folds, or a robot tumbles, a few steps seem to lead through a wall; a chain with
-    one of them would draw every episode to the wall. The main way into a cell stays, however rare:
-    it is how a new cell was found. [n, 2] indices of cells, [n] -> [n].
-    """
-    if not len(segments):
-        return np.zeros(0, np.bool_)
-    (start, end), cells = segments.T, segments.max() + 1
-    leaving, most = np.zeros(cells), np.zeros(cells)
-    np.add.at(leaving, start, times)
-    entering = np.where(start != end, times, 0)
-    np.maximum.at(most, end, entering)
-    return (times >= share * leaving[start]) | ((entering > 0) & (entering == most[end]))
-
-
-def reachable_counts(log_counts: Floats, segments: NDArray[np.int64], cost: float) -> Floats:
-    """The least of log n(end) + cost · length over all chains of segments from each cell.
-
-    Averages over rollouts that wander forth and back say little about where a cell can lead; the
-    best that is known does. [cells], [segments, 2] indices of their cells -> [cells].
-    """
-    start, end = segments.T
-    values = log_counts.copy()
-    while True:
-        before = values.copy()
-        np.minimum.at(values, start, before[end] + cost)
-        if np.array_equal(values, before):
-            return values
 
 
 _MAX_LOG_RATIO = 5.0  # products of ratios over an episode explode without a bound

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 from numpy.typing import NDArray
 
-from hess.agents.inputs import high_input
+from hess.agents.inputs import HighView, high_input
 from hess.agents.measures import Boundaries
 from hess.agents.networks import MLP, gaussian, squashed_log_probability
 from hess.agents.representation import embed_replay
@@ -29,6 +29,13 @@ class Recalled(NamedTuple):
     steps: Array  # [n] within their episodes
 
 
+class ViewedActor(NamedTuple):
+    """The high level's policy and how it sees states."""
+
+    actor: MLP
+    view: HighView
+
+
 @partial(jax.jit, static_argnums=3)
 def recall_states(network: MLP, replay: Replay, key: PRNGKeyArray, size: int) -> Recalled:
     """States drawn uniformly from everything stored."""
@@ -41,10 +48,10 @@ def recall_states(network: MLP, replay: Replay, key: PRNGKeyArray, size: int) ->
 
 
 def recall_boundaries(
-    network: MLP, high_actor: MLP | None, replay: Replay, interval: int
+    network: MLP, high: ViewedActor | None, replay: Replay, interval: int
 ) -> Boundaries:
     """Every stored rollout at its segment boundaries; ratios are 0 without a policy to compare."""
-    embeddings, log_ratios, ages = _boundaries(network, high_actor, replay, interval)
+    embeddings, log_ratios, ages = _boundaries(network, high, replay, interval)
     stored = int(replay.stored)
     lengths = np.asarray(replay.episodes.length)[:stored]
     steps = np.arange(embeddings.shape[1]) * interval
@@ -75,15 +82,17 @@ def _strided(network: MLP, replay: Replay, stride: int) -> Array:
 
 @partial(jax.jit, static_argnums=3)
 def _boundaries(
-    network: MLP, high_actor: MLP | None, replay: Replay, interval: int
+    network: MLP, high: ViewedActor | None, replay: Replay, interval: int
 ) -> tuple[Array, Array, Array]:
     episodes, ages = replay.episodes, age_in_episodes(replay)
     embeddings = network(episodes.observations[:, ::interval])
-    if high_actor is None:
+    if high is None:
         return embeddings, jnp.zeros_like(episodes.log_probabilities), ages
-    inputs = high_input(episodes.observations[:, :-1:interval], episodes.goals[:, :-1:interval])
+    inputs = high_input(
+        high.view, episodes.observations[:, :-1:interval], episodes.goals[:, :-1:interval]
+    )
     inside = jnp.clip(episodes.high_actions, -1 + 1e-6, 1 - 1e-6)
-    now = squashed_log_probability(*gaussian(high_actor, inputs), jnp.arctanh(inside))
+    now = squashed_log_probability(*gaussian(high.actor, inputs), jnp.arctanh(inside))
     return embeddings, now - episodes.log_probabilities, ages
 
 
@@ -94,6 +103,18 @@ def recall_segment_ends(network: MLP, replay: Replay, interval: int) -> Array:
     lengths = replay.episodes.length[:, None]
     ends = jnp.minimum((jnp.arange(segments) + 1) * interval, lengths)
     return network(replay.episodes.observations[jnp.arange(slots)[:, None], ends])
+
+
+_RECENT = 100  # episodes
+
+
+def recall_segment_moves(network: MLP, replay: Replay, interval: int) -> Floats:
+    """How far φ moved in each whole segment of the newest episodes. -> [n]."""
+    boundaries = recall_boundaries(network, None, replay, interval)
+    recent = boundaries.ages < _RECENT
+    embeddings, valid = boundaries.embeddings[recent], boundaries.valid[recent]
+    moves = np.linalg.norm(np.diff(embeddings, axis=1), axis=-1)
+    return moves[valid[:, 1:]]
 
 
 def recall_all_embeddings(network: MLP, replay: Replay) -> Floats:

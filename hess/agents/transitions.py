@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
-from hess.agents.inputs import Scaling, high_input, low_input, scaled
+from hess.agents.inputs import HighView, Scaling, high_input, low_input, scaled
 from hess.agents.sac import Batch
 from hess.config import HighConfig, LowConfig
 from hess.replay import Episode, Index
@@ -60,7 +60,13 @@ def low_batch(
 
 
 def high_batch(
-    episodes: Episode, index: Index, config: HighConfig, interval: int, radius: Array | float
+    episodes: Episode,
+    index: Index,
+    config: HighConfig,
+    interval: int,
+    *,
+    radius: Array | float,
+    view: HighView,
 ) -> Batch:
     """High-level transitions: from the start of a segment to its end, c steps or fewer later.
 
@@ -83,10 +89,14 @@ def high_batch(
         terminated = terminated | solved.any(-1)
     rewards = jnp.where(counted, episodes.rewards[slot[:, None], steps], 0.0).sum(-1)
     return Batch(
-        observations=high_input(episodes.observations[slot, start], episodes.goals[slot, start]),
+        observations=high_input(
+            view, episodes.observations[slot, start], episodes.goals[slot, start]
+        ),
         actions=jnp.clip(offsets / radius, -1.0, 1.0),
         rewards=rewards,
-        next_observations=high_input(episodes.observations[slot, end], episodes.goals[slot, end]),
+        next_observations=high_input(
+            view, episodes.observations[slot, end], episodes.goals[slot, end]
+        ),
         terminated=terminated.astype(jnp.float32),
     )
 
@@ -103,9 +113,9 @@ def flat_batch(episodes: Episode, index: Index, stop_at_success: bool, scaling: 
         scaled(scaling, episodes.observations[slot, each]) for each in (step, step + 1)
     )
     return Batch(
-        observations=high_input(before, goals[slot, step]),
+        observations=jnp.concatenate([before, goals[slot, step]], -1),
         actions=episodes.actions[slot, step],
         rewards=episodes.rewards[slot, step],
-        next_observations=high_input(after, goals[slot, step + 1]),
+        next_observations=jnp.concatenate([after, goals[slot, step + 1]], -1),
         terminated=terminated.astype(jnp.float32),
     )

@@ -74,5 +74,9 @@ class HighConfig(LevelConfig):
     """Neighbourhood of φ(s) for subgoals: the L2 ball of radius r_g (the paper's Δ), or the box."""
     warmup: Literal["policy", "uniform"] = "uniform"
     """Who sets the non-active subgoals before the first success: the policy, or uniform draws."""
+    normalise: bool = True
+    """The networks see everything scaled to mean 0 and deviation 1 over all that came so far."""
+    embedding_input: bool = True
+    """The networks see φ(s), in which subgoals are set, besides s and the goal (the paper)."""
     stop_at_success: bool = True
     """The task is solved when the goal is reached: later rewards do not count, nor a bootstrap."""

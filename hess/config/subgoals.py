@@ -49,6 +49,9 @@ class ExplorationConfig:
     """p at the start: how often a subgoal is selected actively; 0 switches selection off."""
     schedule: Literal["linear", "success"] = "success"
     """p falls linearly to 0, or stays at p₀·(1 - recent training success)."""
+    decided: Literal["segment", "episode"] = "episode"
+    """p decides for each subgoal who sets it (the paper), or for an episode whether p₀ of its
+    subgoals are selected actively or none; "success" is then judged by episodes with none."""
     success_window: int = 20
     """Training episodes that count as recent for the "success" schedule."""
     anneal_fraction: float = 0.5
@@ -57,10 +60,13 @@ class ExplorationConfig:
     """M: visited states compared in one selection."""
     reach: float = 0.6
     """Candidates lie within this share of r_g around φ(s_t); in the paper all of it, 1."""
-    units: Literal["fixed", "span"] = "span"
-    """r_g, d_e and cell size as given, or times the explored span of φ over `reference_span`."""
+    units: Literal["fixed", "span", "segment"] = "segment"
+    """r_g, d_e and cell size as given, times the explored span of φ over `reference_span`, or at
+    most times the way of a good segment over `reference_segment`."""
     reference_span: float = 30.0
     """The extent of φ over all visited states for which r_g, d_e and cell size are meant."""
+    reference_segment: float = 10.0
+    """The distance in φ, exceeded by a tenth of the segments, for which they are meant."""
     pool: int = 20_000
     """States drawn from the replay once per episode, from which candidates in reach are taken."""
     extension: float = 5.0
@@ -77,6 +83,11 @@ class ExplorationConfig:
     way_share: float = 0.03
     """Ways from cell to cell that are rarer among those that leave a cell lead nowhere, for the
     "reachable" novelty, unless most visits of the next cell came by them; 0 takes all."""
+    waypoints: float = 0.5
+    """Share of exploring episodes that go to a random visited cell first ("reachable" novelty)."""
+    revisit_cost: float = 1.0
+    """What each segment of an episode that ended in or next to a cell adds to the cell's log count
+    for the rest of the episode ("reachable" novelty)."""
     count_discount: float = 0.99
     """γ of the cumulative counts, per segment."""
     cell_size: float = 3.0

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
 
+import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
 from hess.agents.explorer import Explorer
+from hess.agents.inputs import HighView
 from hess.agents.networks import MLP
 from hess.agents.sac import Batch
-from hess.replay import Index, Replay
+from hess.replay import Episode, Index, Replay
 
 
 class SubgoalSpace(NamedTuple):
-    """φ and r_g as they are now."""
+    """φ, r_g and what the high level sees of a state, as they are now."""
 
     network: MLP
     radius: Array | float
+    view: HighView = HighView()
 
 
 class Segments(NamedTuple):
@@ -46,12 +49,15 @@ class Bonus(Protocol):
         """The intrinsic reward of each segment, inside of a compiled loop. -> [B]."""
 
 
-def see_segments(batch: Batch, place: Index, space: SubgoalSpace) -> Segments:
+def see_segments(
+    batch: Batch, episodes: Episode, place: Index, interval: int, space: SubgoalSpace
+) -> Segments:
     """A batch of the high level, as φ sees it now."""
-    network, radius = space
-    observation_dim = network.weights[0].shape[0]
-    states = batch.observations[:, :observation_dim]
-    next_states = batch.next_observations[:, :observation_dim]
+    network, radius = space.network, space.radius
+    slot, start = place.slot, place.step * interval
+    states = episodes.observations[slot, start]
+    ends = jnp.minimum(start + interval, episodes.length[slot])
+    next_states = episodes.observations[slot, ends]
     return Segments(
         place=place,
         embeddings=network(states) / radius,

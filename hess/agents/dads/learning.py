@@ -12,7 +12,7 @@ from jaxtyping import Array, PRNGKeyArray
 from hess.agents import transitions
 from hess.agents.dads.dynamics import DynamicsLearner, DynamicsState, Moves
 from hess.agents.dads.transitions import moves_at, newest_counts, skill_batch
-from hess.agents.inputs import Scaling
+from hess.agents.inputs import HighView, Scaling
 from hess.agents.sac import SAC, Batch, Metrics, SACState
 from hess.config import Config
 from hess.replay import EpisodeShape, Replay, segment_counts, uniform_index
@@ -105,6 +105,8 @@ class ControlLearner:
         def sample(key: PRNGKeyArray) -> Batch:
             index = uniform_index(cumulative, key, config.batch_size)
             # Embeddings are 0 and the radius is 1: the high-level action is the skill itself.
-            return transitions.high_batch(replay.episodes, index, config, interval, jnp.ones(()))
+            return transitions.high_batch(
+                replay.episodes, index, config, interval, radius=jnp.ones(()), view=HighView()
+            )
 
         return self._high.learn(state, sample, key, updates)

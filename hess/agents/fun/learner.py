@@ -14,7 +14,7 @@ from jaxtyping import Array, PRNGKeyArray
 from hess.agents.fun import losses
 from hess.agents.fun.losses import Metrics
 from hess.agents.fun.networks import FunNetwork, Outputs, Steps
-from hess.agents.inputs import Scaling, high_input
+from hess.agents.inputs import HighView, Scaling, high_input
 from hess.agents.networks import squashed_log_probability
 from hess.config import FunConfig
 from hess.replay import Episode, EpisodeShape
@@ -78,7 +78,7 @@ class FunLearner:
 
     def steps(self, scaling: Scaling, episodes: Episode) -> Steps:
         """Stacked episodes as the networks see them; observations and goals are scaled."""
-        inputs = _time_first(high_input(episodes.observations, episodes.goals))
+        inputs = _time_first(high_input(HighView(), episodes.observations, episodes.goals))
         scaled = (inputs - scaling.centre) * scaling.factor
         observations, goals = jnp.split(scaled, [self.shape.observation_dim], -1)
         random = jnp.repeat(episodes.active.T, self.interval, axis=0)

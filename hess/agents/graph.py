@@ -1,0 +1,83 @@
+"""Where visited cells are known to lead: the graph behind the "reachable" novelty."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hess.agents.cells import Keys, neighbourhood
+
+Floats = NDArray[np.floating[Any]]
+Integers = NDArray[np.integer[Any]]
+
+
+class CellGraph(NamedTuple):
+    """Visited cells, how often, and the transitions between them that are no accident."""
+
+    keys: Keys  # [n], sorted
+    log_counts: Floats  # [n] log(1 + visits) of a cell and all that touch it
+    edges: Integers  # [m, 2] indices of cells, from and to
+    edge_cost: float  # what an edge adds to the log count of where it leads
+
+    def locate(self, keys: Keys) -> Integers:
+        """The place of each key among the cells, -1 where it is none of them. [...] -> [...]."""
+        if len(self.keys) == 0:
+            return np.full(keys.shape, -1)
+        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[place] == keys, place, -1)
+
+    def reachable(self, extra: Floats | float = 0.0) -> Floats:
+        """The least log count, with the cost of the chain there, from each cell. -> [n].
+
+        `extra` [n] is added to the log counts.
+        """
+        return least_over_chains(self.log_counts + extra, self.edges, self.edge_cost)
+
+    def steps_to(self, cell: int) -> Floats:
+        """Edges on the shortest chain from each cell to this one; infinite without one. -> [n]."""
+        start = np.full(len(self.keys), np.inf)
+        start[cell] = 0.0
+        return least_over_chains(start, self.edges, 1.0)
+
+    def surroundings(self, cell: int, dim: int) -> Integers:
+        """The cell and those that touch it, as indices."""
+        touching = self.locate(neighbourhood(self.keys[cell : cell + 1], dim)[0])
+        return touching[touching >= 0]
+
+    def entered(self) -> Integers:
+        """Cells that some edge leads into."""
+        return np.unique(self.edges[:, 1])
+
+
+def common_edges(edges: Integers, times: Integers, share: float) -> NDArray[np.bool_]:
+    """Which edges make up a share of those that leave their cell, or are how most enter theirs.
+
+    Where φ lies in folds, or a robot tumbles, a few steps seem to lead through a wall; a chain with
+    one of them would draw every episode to the wall. The main way into a cell stays, however rare:
+    it is how a new cell was found. [n, 2] indices of cells, [n] -> [n].
+    """
+    if not len(edges):
+        return np.zeros(0, np.bool_)
+    (start, end), cells = edges.T, edges.max() + 1
+    leaving, most = np.zeros(cells), np.zeros(cells)
+    np.add.at(leaving, start, times)
+    entering = np.where(start != end, times, 0)
+    np.maximum.at(most, end, entering)
+    return (times >= share * leaving[start]) | ((entering > 0) & (entering == most[end]))
+
+
+def least_over_chains(values: Floats, edges: Integers, cost: float) -> Floats:
+    """The least of value(end) + cost · length over all chains of edges from each cell.
+
+    Averages over rollouts that wander forth and back say little about where a cell can lead; the
+    best that is known does. [cells], [edges, 2] indices of their cells -> [cells].
+    """
+    start, end = edges.T
+    least = values.copy()
+    while True:
+        before = least.copy()
+        np.minimum.at(least, start, before[end] + cost)
+        if np.array_equal(least, before):
+            return least
