@@ -9,6 +9,7 @@ import numpy as np
 from hess.envs.layouts import U_MAZE, Layout
 from hess.envs.maze import random_free_point
 from hess.envs.models import maze_model
+from hess.envs.options import TaskOptions
 from hess.envs.plan import FloorPlan
 from hess.envs.scene import maze_camera
 from hess.envs.simulated import SimulatedTask
@@ -42,7 +43,7 @@ class AntMaze(SimulatedTask):
             floor_plan=FloorPlan.of_layout(self.layout),
             camera=maze_camera(self.layout),
             observation_size=POSITIONS + VELOCITIES + (SIZE if images else 0),
-            options=options,
+            options=TaskOptions.parse(type(self).__name__, options),
         )
         self._robot_coordinates = POSITIONS, VELOCITIES
         self._initial_positions = np.array(STANDING)

@@ -64,14 +64,14 @@ def _add_walls(world: mujoco.MjsBody, layout: Layout) -> None:
         ((xmax, ymax), (-1, 0)),
         ((xmax, ymax), (0, -1)),
     ):
-        _add_outer_wall(world, position, inwards)
+        add_outer_wall(world, position, inwards)
     for wall in layout.walls:
         _draw_box(world, wall, layout, WALL_COLOUR)
         if _overlap(wall, layout.interior):
             _add_tall_box(world, wall)
 
 
-def _add_outer_wall(
+def add_outer_wall(
     world: mujoco.MjsBody, position: tuple[float, float], inwards: tuple[int, int]
 ) -> None:
     """Solid from here outwards, at every height."""

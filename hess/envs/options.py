@@ -1,15 +1,16 @@
-"""Keyword arguments that every task takes."""
+"""Keyword arguments of the tasks: those that every task takes, and those of some."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Self
 
 from hess.errors import HessError, unknown
 
 REWARDS = ("sparse", "negative", "dense")
 RENDER_MODES = ("rgb_array",)
+TRACKS = ("closed", "open")
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class TaskOptions:
     """"rgb_array" or None."""
 
     @classmethod
-    def parse(cls, task: str, keywords: dict[str, Any]) -> TaskOptions:
+    def parse(cls, task: str, keywords: dict[str, Any]) -> Self:
         """Check the keyword arguments of a task's constructor."""
         names = [field.name for field in fields(cls)]
         for name in keywords:
@@ -48,9 +49,22 @@ class TaskOptions:
             raise HessError(f"success_radius must be positive and finite, not {radius!r}")
         if self.reward not in REWARDS:
             raise unknown("reward", str(self.reward), REWARDS)
-        for name in ("random_goal", "random_start", "terminate_on_success"):
-            value = getattr(self, name)
-            if not isinstance(value, bool):
-                raise HessError(f"{name} must be True or False, not {value!r}")
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(field.default, bool) and not isinstance(value, bool):
+                raise HessError(f"{field.name} must be True or False, not {value!r}")
         if self.render_mode is not None and self.render_mode not in RENDER_MODES:
             raise unknown("render_mode", str(self.render_mode), RENDER_MODES)
+
+
+@dataclass(frozen=True)
+class CheetahOptions(TaskOptions):
+    """What a user may change about a task of the half-cheetah."""
+
+    track: str = "closed"
+    """"closed" between two walls, or "open": a plane without end."""
+
+    def _check(self) -> None:
+        super()._check()
+        if self.track not in TRACKS:
+            raise unknown("track", str(self.track), TRACKS)

@@ -19,10 +19,12 @@ class FloorPlan:
     start: tuple[float, float]
     goal: tuple[float, float]
     bounds: Rectangle
-    """What a figure should show and coverage should count: the map without its outer walls."""
+    """What a figure should show: the map without its outer walls."""
     block: Rectangle | None = None
     """The movable block where it stands at reset."""
     axes: tuple[str, str] = field(default=("x", "y"))
+    reach: NDArray[np.float64] | None = None
+    """Rectangles [n, 4] that the robot's position can be in, if that is not all that is free."""
 
     @classmethod
     def of_layout(cls, layout: Layout) -> FloorPlan:
@@ -47,3 +49,13 @@ class FloorPlan:
         left, low, right, high = self.bounds
         x, y = x[..., 0], y[..., 0]
         return np.asarray((x >= left) & (x <= right) & (y >= low) & (y <= high) & ~in_wall)
+
+    def is_reachable(self, points: ArrayLike) -> NDArray[np.bool_]:
+        """Whether the robot could get to points: what coverage counts; points [..., 2] -> [...]."""
+        if self.reach is None:
+            return self.is_free(points)
+        positions = np.asarray(points, np.float64)
+        x, y = positions[..., 0, None], positions[..., 1, None]
+        xmin, ymin, xmax, ymax = self.reach.T
+        inside = (x >= xmin) & (x <= xmax) & (y >= ymin) & (y <= ymax)
+        return np.asarray(inside.any(axis=-1))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hess.envs.layouts import POINT_STRIDE, U_MAZE, WALL, Layout
 from hess.envs.maze import random_free_point
+from hess.envs.options import TaskOptions
 from hess.envs.plan import FloorPlan
 from hess.envs.scene import maze_camera
 from hess.envs.task import (
@@ -44,7 +45,7 @@ class PointMaze(GoalTask):
             floor_plan=FloorPlan.of_layout(self.layout),
             observation_size=OBSERVATION_SIZE + (SIZE if images else 0),
             action_size=2,
-            options=options,
+            options=TaskOptions.parse(type(self).__name__, options),
         )
         self.camera = maze_camera(self.layout)
         self._west, self._south, _, _ = self.layout.extent

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hess.envs.options import TaskOptions
 from hess.envs.physics import mujoco
 from hess.envs.plan import FloorPlan
 from hess.envs.task import (
@@ -33,7 +34,7 @@ class SimulatedTask(GoalTask):
         floor_plan: FloorPlan,
         camera: Camera,
         observation_size: int,
-        options: dict[str, Any],
+        options: TaskOptions,
     ) -> None:
         super().__init__(
             floor_plan=floor_plan,

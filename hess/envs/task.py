@@ -41,21 +41,20 @@ class GoalTask(gymnasium.Env[Any, NDArray[Any]]):
         floor_plan: FloorPlan,
         observation_size: int,
         action_size: int,
-        options: dict[str, Any],
+        options: TaskOptions,
     ) -> None:
-        parsed = TaskOptions.parse(type(self).__name__, options)
         self.floor_plan = floor_plan
-        self.options = parsed
-        self.render_mode = parsed.render_mode
+        self.options = options
+        self.render_mode = options.render_mode
         sizes = {"observation": observation_size, "achieved_goal": 2, "desired_goal": 2}
         self.observation_space = spaces.Dict(
             {name: spaces.Box(-np.inf, np.inf, (n,), np.float64) for name, n in sizes.items()}
         )
         self.action_space = spaces.Box(-1.0, 1.0, (action_size,), np.float32)
         self._action_shape = (action_size,)
-        self._radius = float(parsed.success_radius)
-        self._sparse_offset = {"sparse": 0.0, "negative": -1.0}.get(parsed.reward)
-        self._terminates = parsed.terminate_on_success
+        self._radius = float(options.success_radius)
+        self._sparse_offset = {"sparse": 0.0, "negative": -1.0}.get(options.reward)
+        self._terminates = options.terminate_on_success
         self._ready = False
         self._set_goal(floor_plan.goal)
 

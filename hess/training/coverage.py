@@ -15,7 +15,7 @@ class Coverage:
 
     def __init__(self, plan: FloorPlan | None):
         self._visited: set[tuple[int, int]] = set()
-        self._free = _free_squares(plan) if plan is not None else None
+        self._reachable = _reachable_squares(plan) if plan is not None else None
 
     def add(self, positions: NDArray[np.floating[Any]]) -> None:
         """Count the squares of a trajectory. [n, 2]."""
@@ -23,10 +23,10 @@ class Coverage:
         self._visited.update(map(tuple, squares.tolist()))
 
     def share(self) -> float | None:
-        """Share of the free squares that has been visited; None without a plan."""
-        if self._free is None:
+        """Share of the reachable squares that has been visited; None without a plan."""
+        if self._reachable is None:
             return None
-        return len(self._visited & self._free) / len(self._free)
+        return len(self._visited & self._reachable) / len(self._reachable)
 
     def count(self) -> int:
         """Number of visited squares."""
@@ -41,11 +41,11 @@ class Coverage:
         self._visited = set(map(tuple, squares.tolist()))
 
 
-def _free_squares(plan: FloorPlan) -> set[tuple[int, int]]:
+def _reachable_squares(plan: FloorPlan) -> set[tuple[int, int]]:
     left, low, right, high = plan.bounds
     x, y = np.meshgrid(
         np.arange(np.floor(left), np.ceil(right)), np.arange(np.floor(low), np.ceil(high))
     )
     corners = np.stack([x.ravel(), y.ravel()], -1)
-    free = corners[plan.is_free(corners + 0.5)]
-    return set(map(tuple, free.astype(np.int64).tolist()))
+    reachable = corners[plan.is_reachable(corners + 0.5)]
+    return set(map(tuple, reachable.astype(np.int64).tolist()))

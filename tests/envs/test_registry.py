@@ -110,6 +110,19 @@ def test_a_bad_keyword_is_named(name: str, keywords: dict[str, Any], sentence: s
         gymnasium.make(f"hess/{name}-v0", **keywords)
 
 
+@pytest.mark.parametrize(
+    ("name", "keywords", "sentence"),
+    [
+        ("CheetahHurdle", {"track": "round"}, "unknown track 'round'; tracks: closed, open"),
+        ("CheetahAscending", {"trac": "open"}, "did you mean 'track'"),
+        ("AntMaze", {"track": "open"}, "unknown AntMaze option 'track'.* options: "),
+    ],
+)
+def test_options_of_some_tasks(name: str, keywords: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(HessError, match=sentence):
+        make(name, **keywords)
+
+
 def test_a_bad_keyword_of_a_users_env_is_named() -> None:
     with pytest.raises(HessError, match=r"cannot build the task 'Pendulum-v1'.*colour"):
         make("Pendulum-v1", colour="red")

@@ -171,7 +171,7 @@ def test_the_cheetah_can_get_to_its_goals(build: Any) -> None:
 
 def test_the_hurdle_is_in_the_way_and_the_hill_is_a_hill(build: Any) -> None:
     hurdle, hill = build("CheetahHurdle").unwrapped, build("CheetahAscending").unwrapped
-    assert hurdle.floor_plan.walls == pytest.approx(np.array([[0.9, 0.0, 1.1, 0.35]]))
+    assert hurdle.floor_plan.walls[0] == pytest.approx(np.array([0.9, 0.0, 1.1, 0.35]))
     assert hurdle.floor_plan.goal == (3.2, 0.0)
     x, z = hill.floor_plan.goal
     assert z == 1.0
@@ -180,6 +180,21 @@ def test_the_hurdle_is_in_the_way_and_the_hill_is_a_hill(build: Any) -> None:
     assert ground_below(hill, 2.5) == pytest.approx(math.tan(math.radians(20)))
     assert ground_below(hill, 8.0) == pytest.approx(1.5)
     assert ground_below(hurdle, 1.0) == pytest.approx(0.35)
+
+
+def test_feet_have_their_own_friction_on_the_floor_and_1_on_the_hill(build: Any) -> None:
+    env = build("CheetahAscending").unwrapped
+    model, data = env.model, env.data
+    limbs = np.flatnonzero(model.geom_bodyid > 0)
+    for x, friction in ((0.0, 0.4), (3.5, 1.0), (6.8, 1.0)):
+        env.reset(seed=0, options={"start": (x, env._ground(x) + 0.1)})
+        seen = []
+        for _ in range(40):
+            env.step(np.zeros(6))
+            touching = np.isin(data.contact.geom, limbs).any(axis=1)
+            seen.extend(data.contact.friction[touching, 0])
+        assert len(seen) > 20
+        assert set(seen) == {friction}
 
 
 def ground_below(env: Any, x: float) -> float:

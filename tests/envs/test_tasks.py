@@ -39,7 +39,9 @@ def check_sound(env: Any, steps: int) -> None:
     positions = np.array([each["xy"] for each in outcomes])
     if task.floor_plan.axes == ("x", "y"):
         assert task.floor_plan.is_free(positions).all()
-    else:  # the cheetah's torso stays above the ground that it stands on, and on this planet
+    else:  # the cheetah's torso stays between the walls, above the ground, and on this planet
+        left, _, right, _ = task.floor_plan.bounds
+        assert ((positions[:, 0] > left) & (positions[:, 0] < right)).all()
         assert (positions[:, 1] > -0.7).all()
         assert (positions[:, 1] < 3.0).all()
 

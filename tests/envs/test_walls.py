@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from hess.envs.physics import mujoco
+from hess.training.coverage import Coverage
 
+CHEETAHS = ["CheetahHurdle", "CheetahAscending"]
 ANTS = ["AntMaze", "AntPush", "AntFourRooms"]
 USUAL_SPEED = 2.0  # m/s, of a quick trained ant
 
@@ -95,6 +97,72 @@ def test_a_thrown_cheetah_goes_over_the_hurdle_never_through(build: Any) -> None
             crossed |= bool(passes.any())
             before = after
     assert crossed
+
+
+@pytest.mark.parametrize("name", CHEETAHS)
+@pytest.mark.parametrize("speed", [-20.0, -8.0, 8.0, 20.0])
+def test_a_thrown_cheetah_stays_on_a_closed_track(name: str, speed: float, build: Any) -> None:
+    env = build(name).unwrapped
+    left, _, right, _ = env.floor_plan.bounds
+    assert left == -3.0
+    assert right >= env.floor_plan.goal[0] + 3.0
+    x = 4.5 if speed > 0 else -1.0
+    met = left + 1.0 if speed < 0 else right - 1.0
+    for seed in range(8):
+        env.reset(seed=seed, options={"start": (x, env._ground(x) + 0.5)})
+        env.data.qvel[:3] = speed, env.np_random.uniform(0, 8), 5 * env.np_random.normal()
+        places = [torso_after_a_substep(env) for _ in range(300)]
+        assert min(places) > left
+        assert max(places) < right
+        assert (min(places) < met) if speed < 0 else (max(places) > met)  # it did get there
+    assert not env.data.warning.number.any()
+
+
+def torso_after_a_substep(env: Any) -> float:
+    """Its x: between two actions nothing gets out, either."""
+    mujoco.mj_step(env.model, env.data)
+    return float(env.data.qpos[0])
+
+
+@pytest.mark.parametrize("name", CHEETAHS)
+def test_a_closed_track_has_no_top(name: str, build: Any) -> None:
+    env = build(name).unwrapped
+    left, _, right, _ = env.floor_plan.bounds
+    for x, touches in ((left - 0.5, True), (1.0, False), (right + 0.5, True)):
+        env.data.qpos[:2] = x, 100.0
+        mujoco.mj_forward(env.model, env.data)
+        assert (env.data.ncon > 0) == touches
+        assert (np.abs(env.data.contact.frame[:, 0]) == 1.0).all()  # pushes along x
+
+
+@pytest.mark.parametrize("name", CHEETAHS)
+def test_an_open_track_does_not_end(name: str, build: Any) -> None:
+    env = build(name, track="open").unwrapped
+    assert env.floor_plan.bounds == (-2.0, -0.7, 7.0, 2.5)
+    for x, speed in ((-1.0, -20.0), (4.5, 20.0)):
+        env.reset(seed=0, options={"start": (x, env._ground(x) + 0.5)})
+        env.data.qvel[0] = speed
+        for _ in range(20):
+            *_, info = env.step(np.zeros(6))
+        assert abs(info["xy"][0] - x) > 6.0
+
+
+@pytest.mark.parametrize("name", CHEETAHS)
+def test_coverage_of_a_closed_track_counts_what_can_be_reached(name: str, build: Any) -> None:
+    """Violent actions from all along the track: they leave the band over the ground rarely."""
+    env = build(name).unwrapped
+    generator = np.random.default_rng(0)
+    coverage, places = Coverage(env.floor_plan), []
+    left, _, right, _ = env.floor_plan.bounds
+    for seed, x in enumerate(np.arange(left + 1.0, right - 0.5, 0.5)):
+        for height in (0.4, 0.6):
+            env.reset(seed=seed, options={"start": (x, env._ground(x) + height)})
+            for _ in range(40):
+                *_, info = env.step(generator.choice([-1.0, 1.0], 6))
+                places.append(info["xy"])
+    coverage.add(np.array(places))
+    assert coverage.share() == 1.0
+    assert env.floor_plan.is_reachable(places).mean() > 0.95
 
 
 def test_the_untouched_block_stands_still(build: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,13 @@ def test_squares_outside_of_the_plan_do_not_count_towards_the_share() -> None:
     coverage.add(np.array([[-0.5, 0.5], [1.5, 0.5], [9.0, 9.0], [3.5, 0.5]]))
     assert coverage.share() == pytest.approx(1 / 6)
     assert coverage.count() == 4
+
+
+def test_where_the_robot_cannot_get_to_all_that_is_free_only_its_reach_counts() -> None:
+    reach = np.array([[0.0, 0.0, 1.0, 1.0], [3.0, 0.2, 4.0, 0.8]])
+    coverage = Coverage(dataclasses.replace(PLAN, reach=reach))
+    coverage.add(np.array([[0.5, 0.5], [0.5, 1.5]]))
+    assert coverage.share() == 0.5
 
 
 def test_without_a_plan_there_is_only_a_number() -> None:
