@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from hess.envs.layouts import U_MAZE, Layout
+from hess.envs.layouts import BLOCK, GOAL, U_MAZE, Layout
 from hess.envs.maze import random_free_point
-from hess.envs.models import maze_model
-from hess.envs.options import TaskOptions
+from hess.envs.models import maze_model, post
+from hess.envs.options import PushOptions, TaskOptions
 from hess.envs.plan import FloorPlan
 from hess.envs.scene import maze_camera
 from hess.envs.simulated import SimulatedTask
@@ -37,18 +37,24 @@ class AntMaze(SimulatedTask):
     ) -> None:
         self.layout = Layout.parse(layout, cell)
         self._view = TopDownView(self.layout) if images else None
+        self._block_start = self.layout.block
+        options_class = TaskOptions if self._block_start is None else PushOptions
+        parsed = options_class.parse(type(self).__name__, options)
+        goal_post = isinstance(parsed, PushOptions) and parsed.goal_post
+        self._observes_block = isinstance(parsed, PushOptions) and parsed.observe_block
+        self._taken = BLOCK + GOAL if goal_post else BLOCK
+        extra = (SIZE if images else 0) + (2 if self._observes_block else 0)
         super().__init__(
-            model=maze_model(self.layout, "ant"),
+            model=maze_model(self.layout, "ant", goal_post),
             substeps=SUBSTEPS,
-            floor_plan=FloorPlan.of_layout(self.layout),
+            floor_plan=FloorPlan.of_layout(self.layout, (post(self.layout),) if goal_post else ()),
             camera=maze_camera(self.layout),
-            observation_size=POSITIONS + VELOCITIES + (SIZE if images else 0),
-            options=TaskOptions.parse(type(self).__name__, options),
+            observation_size=POSITIONS + VELOCITIES + extra,
+            options=parsed,
         )
         self._robot_coordinates = POSITIONS, VELOCITIES
         self._initial_positions = np.array(STANDING)
         self._own_qpos, self._own_qvel = self._qpos[:POSITIONS], self._qvel[:VELOCITIES]
-        self._block_start = self.layout.block
 
     @property
     def block(self) -> Point | None:
@@ -67,17 +73,20 @@ class AntMaze(SimulatedTask):
         block = self.block
         if block is not None:
             info["block"] = block
-        if self._view is None:
-            return np.concatenate((self._own_qpos, self._own_qvel)), x, y, info
-        view = self._view(x, y, block).ravel()
-        values = np.concatenate((self._own_qpos, self._own_qvel, view))
-        values[:2] = 0.0
+        parts: tuple[Any, ...] = (self._own_qpos, self._own_qvel)
+        if self._view is not None:
+            parts = (*parts, self._view(x, y, block).ravel())
+        if self._observes_block:
+            parts = (*parts, block)
+        values = np.concatenate(parts)
+        if self._view is not None:
+            values[:2] = 0.0
         return values, x, y, info
 
     def _settle(self) -> None:
         self._qpos[3:7] /= np.linalg.norm(self._qpos[3:7])
 
     def _random_start(self) -> Point:
-        return random_free_point(self.layout, self.np_random, CLEARANCE)
+        return random_free_point(self.layout, self.np_random, CLEARANCE, self._taken)
 
     _random_goal = _random_start

@@ -16,6 +16,8 @@ BLOCK_MASS = 0.0002
 # The block would touch the corners of its neighbours at rest, and be pushed off by the contact
 # margin; this much room on each side lets it stand still exactly where it was put.
 BLOCK_CLEARANCE = 0.02
+POST_WIDTH, POST_HEIGHT = 0.8, 2.0  # on the goal of AntPush, in the authors' released environment
+POST_ALPHA = 0.5  # to see the goal's mark in it
 # Robot and block reach out (contype), floor, walls and block are reached (conaffinity): the robot
 # does not touch itself. The block's contact with the floor is what brakes it: it has no other
 # friction, and without it one touch would let it drift away for good.
@@ -34,7 +36,7 @@ GOAL_COLOUR = (0.10, 0.62, 0.36)
 PICTURE_LIMIT = 1280  # largest side of a picture, in pixels
 
 
-def maze_model(layout: Layout, robot: str) -> mujoco.MjModel:
+def maze_model(layout: Layout, robot: str, goal_post: bool = False) -> mujoco.MjModel:
     """Compile the model of a robot in a maze."""
     spec = mujoco.MjSpec.from_string((files("hess.envs") / f"assets/{robot}.xml").read_text())
     xmin, ymin, xmax, ymax = layout.interior
@@ -45,6 +47,8 @@ def maze_model(layout: Layout, robot: str) -> mujoco.MjModel:
     if layout.block is not None:
         _add_block(spec, layout)
     add_goal(spec, (*layout.goal, 0.0))
+    if goal_post:
+        _add_post(spec.worldbody, layout)
     for geom in spec.geoms:
         geom.condim, geom.friction, geom.margin = 3, (1.0, 0.5, 0.5), HALF_MARGIN
         geom.solref = (0.02, 1.0)
@@ -160,6 +164,23 @@ def _add_block(spec: mujoco.MjSpec, layout: Layout) -> None:
     _draw_box(body, box, layout, BLOCK_COLOUR)
     geom = _add_tall_box(body, box)
     geom.name, geom.mass, geom.contype = "block", BLOCK_MASS, REACHES_OUT
+
+
+def post(layout: Layout) -> Rectangle:
+    """The ground that a post on the goal stands on."""
+    (x, y), half = layout.goal, POST_WIDTH / 2
+    return x - half, y - half, x + half, y + half
+
+
+def _add_post(world: mujoco.MjsBody, layout: Layout) -> None:
+    world.add_geom(
+        name="post",
+        type=mujoco.mjtGeom.mjGEOM_BOX,
+        contype=0,
+        conaffinity=IS_REACHED,
+        rgba=(*GOAL_COLOUR, POST_ALPHA),
+        **_box(post(layout), POST_HEIGHT),
+    )
 
 
 def add_goal(spec: mujoco.MjSpec, position: tuple[float, float, float]) -> None:

@@ -68,3 +68,13 @@ class CheetahOptions(TaskOptions):
         super()._check()
         if self.track not in TRACKS:
             raise unknown("track", str(self.track), TRACKS)
+
+
+@dataclass(frozen=True)
+class PushOptions(TaskOptions):
+    """What a user may change about a map with a block; both for comparison with other versions."""
+
+    goal_post: bool = False
+    """A solid post stands on the goal, as in the environment that the authors released."""
+    observe_block: bool = False
+    """The block's x and y come last in the observation."""

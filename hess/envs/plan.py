@@ -27,11 +27,11 @@ class FloorPlan:
     """Rectangles [n, 4] that the robot's position can be in, if that is not all that is free."""
 
     @classmethod
-    def of_layout(cls, layout: Layout) -> FloorPlan:
+    def of_layout(cls, layout: Layout, more_walls: tuple[Rectangle, ...] = ()) -> FloorPlan:
         half = layout.cell / 2
         block = layout.block
         return cls(
-            walls=np.array(layout.walls),
+            walls=np.array((*layout.walls, *more_walls)),
             start=layout.start,
             goal=layout.goal,
             bounds=layout.interior,

@@ -116,6 +116,11 @@ def test_a_bad_keyword_is_named(name: str, keywords: dict[str, Any], sentence: s
         ("CheetahHurdle", {"track": "round"}, "unknown track 'round'; tracks: closed, open"),
         ("CheetahAscending", {"trac": "open"}, "did you mean 'track'"),
         ("AntMaze", {"track": "open"}, "unknown AntMaze option 'track'.* options: "),
+        ("AntPush", {"goal_posts": True}, "did you mean 'goal_post'"),
+        ("AntPush", {"observe_block": 1}, "observe_block must be True or False, not 1"),
+        ("AntMaze", {"goal_post": True}, "unknown AntMaze option 'goal_post'.* options: "),
+        ("PointMaze", {"observe_block": True}, "unknown PointMaze option.* options: random_goal"),
+        ("CheetahHurdle", {"observe_block": True}, "unknown CheetahHurdle option.* track"),
     ],
 )
 def test_options_of_some_tasks(name: str, keywords: dict[str, Any], sentence: str) -> None:

@@ -125,6 +125,25 @@ def test_the_ant_can_get_to_the_goal(name: str, build: Any, drag_ant: Any) -> No
     assert drag_ant(env, MAZE_WAYS[name])["is_success"]
 
 
+def test_the_ant_can_get_to_a_goal_with_a_post(build: Any, drag_ant: Any) -> None:
+    env = build("AntPush", goal_post=True)
+    env.reset(seed=0)
+    assert drag_ant(env, [(-4, 0), (-4, 4), (0, 4), (0, 7.1)])["is_success"]
+
+
+@pytest.mark.parametrize(("name", "size"), [("AntPush", 29), ("AntPushImages", 29 + 75)])
+def test_the_block_can_be_observed(name: str, size: int, build: Any, drag_ant: Any) -> None:
+    env, usual = build(name, observe_block=True), build(name)
+    assert env.observation_space["observation"].shape == (size + 2,)
+    observation, info = env.reset(seed=0)
+    assert observation["observation"][-2:].tolist() == [0.0, 4.0]
+    assert (observation["observation"][:-2] == usual.reset(seed=0)[0]["observation"]).all()
+    drag_ant(env, [(-4, 0), (-4, 4), (-1, 4)])
+    observation, *_, info = env.step(np.zeros(8))
+    assert info["block"][0] > 0.5
+    assert observation["observation"][-2:].tolist() == list(info["block"])
+
+
 def test_the_cheetah_is_gymnasiums(build: Any) -> None:
     path = files("gymnasium") / "envs/mujoco/assets/half_cheetah.xml"
     spec = mujoco.MjSpec.from_string(path.read_text())

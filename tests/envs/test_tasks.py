@@ -53,6 +53,23 @@ def test_gymnasiums_own_checker_passes(name: str, build: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*infinity:UserWarning")
+@pytest.mark.parametrize(
+    ("name", "keywords"),
+    [
+        ("CheetahHurdle", {"track": "open"}),
+        ("CheetahAscending", {"track": "open"}),
+        ("AntPush", {"goal_post": True}),
+        ("AntPush", {"observe_block": True}),
+        ("AntPushImages", {"observe_block": True, "goal_post": True}),
+    ],
+)
+def test_gymnasiums_own_checker_passes_with_options(
+    name: str, keywords: dict[str, Any], build: Any
+) -> None:
+    check_env(build(name, **keywords).unwrapped, skip_render_check=True)
+
+
+@pytest.mark.filterwarnings("ignore:.*infinity:UserWarning")
 @pytest.mark.usefixtures("drawing")
 @pytest.mark.parametrize("name", ["PointMaze", "AntPushImages", "CheetahHurdle"])
 def test_gymnasiums_own_checker_passes_with_pictures(name: str, build: Any) -> None:
@@ -132,7 +149,7 @@ def test_success_and_reward_agree_on_both_sides_of_the_radius(
         observation, step_reward, terminated, truncated, info = env._outcome()
         achieved = observation["achieved_goal"]
         assert np.allclose(achieved, place)
-        assert info["is_success"] is inside
+        assert info["is_success"] is info["success"] is inside
         assert terminated is inside
         assert truncated is False
         value = -distance if expected is None else expected - (not inside)
@@ -250,10 +267,12 @@ def test_actions_beyond_the_bounds_are_clipped(name: str, build: Any) -> None:
 def test_what_analysis_needs_is_in_info(name: str, build: Any) -> None:
     env = build(name)
     observation, info = env.reset(seed=0)
-    assert {"xy", "is_healthy", "is_success"} <= set(info)
+    assert {"xy", "is_healthy", "is_success", "success"} <= set(info)
     assert tuple(observation["achieved_goal"]) == info["xy"]
     assert info["is_healthy"] is True
     assert ("block" in info) == name.startswith("AntPush")
+    stepped = env.step(np.zeros(env.action_space.shape))[4]
+    assert set(stepped) == set(info)
 
 
 @pytest.mark.parametrize("name", ["AntMaze", "CheetahHurdle"])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from hess.envs.physics import mujoco
+from hess.errors import HessError
 from hess.training.coverage import Coverage
 
 CHEETAHS = ["CheetahHurdle", "CheetahAscending"]
@@ -190,6 +191,35 @@ def test_an_ant_pushes_the_block(build: Any) -> None:
     for _ in range(50):
         *_, info = env.step(np.zeros(8))
     assert np.allclose(info["block"], stopped, atol=0.05)  # it does not drift on
+
+
+@pytest.mark.parametrize(("goal_post", "way"), [(False, 4.0), (True, 1.6)])
+def test_a_post_stops_the_block_that_is_pushed_from_below(
+    goal_post: bool, way: float, build: Any
+) -> None:
+    env = build("AntPush", goal_post=goal_post).unwrapped
+    env.reset(seed=0)
+    for _ in range(80):
+        env.data.xfrc_applied[1, 1] = 8.0  # less than the ant weighs
+        *_, info = env.step(np.zeros(8))
+    env.data.xfrc_applied[:] = 0.0
+    env.step(np.zeros(8))
+    x, y = info["block"]
+    assert y - 4.0 == pytest.approx(way, abs=0.1)
+    assert x == pytest.approx(0.0, abs=0.03)
+
+
+def test_nothing_starts_in_the_post_and_the_goal_stays_on_it(build: Any) -> None:
+    env = build("AntPush", goal_post=True, random_start=True, random_goal=True).unwrapped
+    assert not env.floor_plan.is_free((0.0, 8.0))
+    for seed in range(40):
+        observation, _ = env.reset(seed=seed)
+        assert observation["achieved_goal"][1] < 6.0
+        assert observation["desired_goal"][1] < 6.0
+    observation, _ = env.reset(options={"goal": (0.0, 8.0)})
+    assert observation["desired_goal"].tolist() == [0.0, 8.0]
+    with pytest.raises(HessError, match="in a wall"):
+        env.reset(options={"start": (0.0, 8.0)})
 
 
 @pytest.mark.parametrize("force", [3.0, 8.0, 40.0])
