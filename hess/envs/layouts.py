@@ -187,8 +187,35 @@ class Layout:
     @cached_property
     def walls(self) -> tuple[Rectangle, ...]:
         """Few large rectangles that cover exactly the wall cells: less for MuJoCo to test."""
+        return tuple(self.rectangle(first, last) for first, last in self._wall_blocks)
+
+    @cached_property
+    def deep_walls(self) -> tuple[Rectangle, ...]:
+        """The walls, each grown into its neighbours while all that it covers is wall."""
+        grown = (self._grow(first, last) for first, last in self._wall_blocks)
+        return tuple(dict.fromkeys(self.rectangle(first, last) for first, last in grown))
+
+    def _grow(self, first: Cell, last: Cell) -> tuple[Cell, Cell]:
+        (top, west), (bottom, east) = first, last
+        while top > 0 and self._all_wall(top - 1, west, top - 1, east):
+            top -= 1
+        while bottom + 1 < len(self.rows) and self._all_wall(bottom + 1, west, bottom + 1, east):
+            bottom += 1
+        while west > 0 and self._all_wall(top, west - 1, bottom, west - 1):
+            west -= 1
+        while east + 1 < len(self.rows[0]) and self._all_wall(top, east + 1, bottom, east + 1):
+            east += 1
+        return (top, west), (bottom, east)
+
+    def _all_wall(self, top: int, west: int, bottom: int, east: int) -> bool:
+        rows = self.rows[top : bottom + 1]
+        return all(set(row[west : east + 1]) == {WALL} for row in rows)
+
+    @cached_property
+    def _wall_blocks(self) -> tuple[tuple[Cell, Cell], ...]:
+        """North-western and south-eastern cell of each rectangle of walls."""
         left = set(self.find(WALL))
-        rectangles = []
+        blocks = []
         for row, column in self.find(WALL):
             if (row, column) not in left:
                 continue
@@ -199,6 +226,5 @@ class Layout:
                 height += 1
             covered = {(row + j, column + i) for j in range(height) for i in range(width)}
             left -= covered
-            last = (row + height - 1, column + width - 1)
-            rectangles.append(self.rectangle((row, column), last))
-        return tuple(rectangles)
+            blocks.append(((row, column), (row + height - 1, column + width - 1)))
+        return tuple(blocks)

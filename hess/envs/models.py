@@ -71,6 +71,9 @@ def _add_walls(world: mujoco.MjsBody, layout: Layout) -> None:
         add_outer_wall(world, position, inwards)
     for wall in layout.walls:
         _draw_box(world, wall, layout, WALL_COLOUR)
+    # MuJoCo pushes what is inside a box out of its nearest face. In a corner that must not be one
+    # behind the next wall: an ant thrown there at 50 m/s stayed inside for good (measured).
+    for wall in layout.deep_walls:
         if _overlap(wall, layout.interior):
             _add_tall_box(world, wall)
 

@@ -65,6 +65,8 @@ def test_merged_walls_cover_the_wall_cells_exactly_once(text: str, cell: float) 
             x, y = layout.centre((row, column))
             covered = sum(a < x < c and b < y < d for a, b, c, d in layout.walls)
             assert covered == (character == WALL)
+            deep = any(a < x < c and b < y < d for a, b, c, d in layout.deep_walls)
+            assert deep == (character == WALL)
 
 
 def test_few_boxes() -> None:

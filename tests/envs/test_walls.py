@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hess.envs.layouts import Layout
 from hess.envs.physics import mujoco
 from hess.errors import HessError
 from hess.training.coverage import Coverage
@@ -43,6 +44,58 @@ def test_a_thrown_ant_stays_inside(name: str, times: int, build: Any) -> None:
             *_, info = env.step(generator.choice([-1.0, 1.0], 8))
             assert env.floor_plan.is_free(info["xy"])
         assert not env.data.warning.number.any()
+
+
+@pytest.mark.parametrize("name", ANTS)
+def test_an_ant_in_the_wall_of_a_corner_comes_out(name: str, build: Any) -> None:
+    """A box has no face behind the next wall through which the nearest way out could lead."""
+    env = build(name).unwrapped
+    for corner, outwards in inner_corners(env.layout):
+        for depth in ((-0.05, 0.25), (0.25, 0.12), (0.12, 0.12)):
+            env.reset(seed=0)
+            env.data.qpos[:2] = np.array(corner) + np.array(outwards) * depth
+            env.data.qvel[:] = 0.0
+            for _ in range(15):
+                *_, info = env.step(np.zeros(8))
+            assert env.floor_plan.is_free(info["xy"]), corner
+
+
+def inner_corners(layout: Layout) -> list[tuple[tuple[float, float], tuple[int, int]]]:
+    """Corners of free cells where two walls meet, and the direction into them."""
+    corners = []
+    for row, column in set(layout.reachable) - set(layout.find("B")):
+        x, y = layout.centre((row, column))
+        for east, north in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+            if layout.rows[row - north][column] == layout.rows[row][column + east] == "#":
+                half = layout.cell / 2
+                corners.append(((x + east * half, y + north * half), (east, north)))
+    return corners
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ANTS)
+@pytest.mark.parametrize(("speed", "depth"), [(20.0, 0.0), (50.0, 0.5)])
+def test_how_deep_an_ant_gets_into_a_wall(
+    name: str, speed: float, depth: float, build: Any
+) -> None:
+    """docs/tasks.md says: up to 20 m/s never, at 50 m/s half a metre, and back out of it."""
+    env = build(name).unwrapped
+    generator = np.random.default_rng(0)
+    xmin, ymin, xmax, ymax = env.floor_plan.walls.T
+    for seed in range(60):
+        env.reset(seed=seed)
+        env.reset(seed=seed, options={"start": env._random_start()})
+        angle = generator.uniform(0, 2 * np.pi)
+        env.data.qvel[:2] = speed * np.cos(angle), speed * np.sin(angle)
+        env.data.qvel[3:6] = speed * generator.standard_normal(3)
+        for substep in range(150):
+            if substep % env.substeps == 0:
+                env.data.ctrl[:] = generator.choice([-16.0, 16.0], 8)
+            mujoco.mj_step(env.model, env.data)
+            x, y = env.data.qpos[:2]
+            inside = np.minimum.reduce([x - xmin, xmax - x, y - ymin, ymax - y])
+            assert inside.max() <= depth
+        assert env.floor_plan.is_free((x, y))
 
 
 @pytest.mark.parametrize("name", ANTS)
