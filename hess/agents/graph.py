@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hess.agents.cells import Keys, neighbourhood
+from hess.errors import HessError
 
 Floats = NDArray[np.floating[Any]]
 Integers = NDArray[np.integer[Any]]
@@ -49,6 +50,24 @@ class CellGraph(NamedTuple):
     def entered(self) -> Integers:
         """Cells that some edge leads into."""
         return np.unique(self.edges[:, 1])
+
+
+def empty_graph() -> CellGraph:
+    """What a fresh agent knows: no cells."""
+    return CellGraph(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 2), np.int64), 0.0)
+
+
+def stored_graph(arrays: dict[str, Any]) -> CellGraph:
+    """The graph of a checkpoint; edges that lead nowhere, or chains without end, are refused."""
+    keys, log_counts, edges = (arrays[name] for name in ("keys", "log_counts", "edges"))
+    cost = float(arrays["edge_cost"])
+    if len(keys) != len(log_counts):
+        raise HessError(f"{len(keys)} cells cannot have {len(log_counts)} log counts")
+    if len(edges) and not (edges.min() >= 0 and edges.max() < len(keys)):
+        raise HessError(f"an edge between cells leads to none of the {len(keys)} cells")
+    if not (0.0 <= cost < np.inf and np.isfinite(log_counts).all()):
+        raise HessError(f"edges of cost {cost} between log counts that are no numbers")
+    return CellGraph(keys, log_counts, edges, cost)
 
 
 def common_edges(edges: Integers, times: Integers, share: float) -> NDArray[np.bool_]:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from hess.agents.cells import CellTable, cell_keys, neighbourhood
 from hess.agents.exploration import CandidatePool
-from hess.agents.graph import CellGraph, common_edges
+from hess.agents.graph import CellGraph, common_edges, empty_graph, stored_graph
+from hess.agents.trees import prefixed, select
 from hess.config import ExplorationConfig
 
 Floats = NDArray[np.floating[Any]]
@@ -50,7 +51,7 @@ class GridMeasures:
         self.potential_sums = CellTable()
         self.transitions = 0
         self.cell_size = config.cell_size
-        self.graph: CellGraph | None = None  # of "reachable" novelty, as of the newest refresh
+        self.graph = empty_graph()  # of "reachable" novelty, as of the newest refresh
 
     def visit(self, embeddings: Floats) -> None:
         """n: count states with φ as it is at the time of the visit. [n, d]."""
@@ -157,7 +158,7 @@ class GridMeasures:
     def rate(self, embeddings: Floats) -> CandidatePool:
         """Candidates with all that is known about them. [n, d]."""
         novelty, potential = self.novelty(embeddings), self.potential(embeddings)
-        if self.graph is None:
+        if len(self.graph.keys) == 0:
             return CandidatePool(embeddings, novelty, potential)
         cells = self.graph.locate(self._keys(embeddings))
         return CandidatePool(embeddings, novelty, potential, self.graph, cells, self.cell_size)
@@ -171,8 +172,7 @@ class GridMeasures:
         }
         for name, table in tables.items():
             arrays[f"{name}.keys"], arrays[f"{name}.values"] = table.keys, table.values
-        if self.graph is not None:
-            arrays |= {f"graph.{name}": part for name, part in self.graph._asdict().items()}
+        arrays |= prefixed(self.graph._asdict(), "graph.")
         return {name: np.asarray(array) for name, array in arrays.items()}
 
     def restore(self, arrays: dict[str, Any]) -> None:
@@ -182,9 +182,7 @@ class GridMeasures:
         for name, table in list(vars(self).items()):
             if isinstance(table, CellTable):
                 setattr(self, name, CellTable(arrays[f"{name}.keys"], arrays[f"{name}.values"]))
-        if "graph.keys" in arrays:
-            parts = {name: arrays[f"graph.{name}"] for name in CellGraph._fields}
-            self.graph = CellGraph(**parts)._replace(edge_cost=float(parts["edge_cost"]))
+        self.graph = stored_graph(select(arrays, "graph."))
 
     def _keys(self, embeddings: Floats) -> NDArray[np.int64]:
         return cell_keys(embeddings, self.cell_size)

@@ -11,12 +11,11 @@ from hess.agents.measures import (
     Boundaries,
     Floats,
     GridMeasures,
-    common_segments,
     discounted_sums,
     importance_sums,
-    reachable_counts,
 )
 from hess.config import ExplorationConfig
+from hess.training.tensors import checked_state, pack, unpack
 
 # Cells of edge 1; A, B and C are the middles of three of them.
 A, B, C, ELSEWHERE = (0.5, 0.5), (1.5, 0.5), (2.5, 0.5), (9.5, 9.5)
@@ -77,36 +76,6 @@ def test_reachable_novelty_is_the_best_end_of_any_chain_of_segments() -> None:
     # With the cells that touch them, A has 4 + 2 visits, B 4 + 2 + 1, C 2 + 1.
     expected = [np.log(4) + 0.2, np.log(4) + 0.1, np.log(4), 0.0]
     np.testing.assert_allclose(grid.novelty(ALL), expected)
-
-
-def test_segments_lead_one_way_and_their_cost_counts() -> None:
-    log_counts, segments = np.array([3.0, 2.0, 0.0]), np.array([[0, 1], [0, 2], [2, 1]])
-    assert reachable_counts(log_counts, segments, 0.5).tolist() == [0.5, 2.0, 0.0]
-    assert reachable_counts(log_counts, segments, 4.0).tolist() == [3.0, 2.0, 0.0]
-
-
-def test_rare_ways_do_not_count_but_the_main_way_into_a_cell_does() -> None:
-    # From 0 it is mostly to 1, and 2 is mostly entered from 1: the way from 0 to 2 is rare.
-    segments = np.array([[0, 0], [0, 1], [0, 2], [1, 2], [2, 3]])
-    times = np.array([900, 96, 4, 50, 1])
-    assert common_segments(segments, times, 0.03).tolist() == [True, True, False, True, True]
-    # To 3 there is no other way than a rare one.
-    segments, times = np.array([[0, 0], [0, 3]]), np.array([999, 1])
-    assert common_segments(segments, times, 0.03).tolist() == [True, True]
-    assert common_segments(segments[:0], times[:0], 0.03).tolist() == []
-
-
-def test_staying_in_a_cell_is_no_way_into_it() -> None:
-    segments, times = np.array([[0, 1], [1, 1]]), np.array([2, 50])
-    assert common_segments(segments, times, 1.0).tolist() == [True, True]
-    segments, times = np.array([[0, 0], [0, 1], [2, 1]]), np.array([500, 2, 2])
-    assert common_segments(segments, times, 0.1).tolist() == [True, True, True]
-
-
-def test_all_ways_count_if_asked_for() -> None:
-    segments, times = np.array([[0, 0], [0, 1], [2, 1]]), np.array([9_999, 1, 500])
-    assert common_segments(segments, times, 0.0).all()
-    assert common_segments(segments, times, 0.03).tolist() == [True, False, True]
 
 
 def test_a_segment_after_the_end_of_an_episode_leads_nowhere() -> None:
@@ -240,6 +209,41 @@ def test_resizing_keeps_potentials_as_means_in_the_wider_cells() -> None:
     assert grid.potential(np.array([A, B, C])).tolist() == [-3, -3, 0]
     grid.recount(np.array([A, B, C]))
     assert grid.counts.values.tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("kind", ["immediate", "cumulative", "importance", "reachable"])
+def test_candidates_are_rated_with_the_graph_where_there_is_one(kind: str) -> None:
+    grid = measures(novelty=kind)
+    assert grid.rate(ALL).graph is None
+    grid.attempt(np.array([A]), np.array([5.0]))
+    grid.refresh(rollouts([A, B, C], ages=[0]), transitions=10)
+    pool = grid.rate(ALL)
+    assert pool.novelty.tolist() == grid.novelty(ALL).tolist()
+    assert pool.potential.tolist() == [-5, 0, 0, 0]
+    assert (pool.graph is not None) == (kind == "reachable")
+    if pool.graph is not None:
+        assert pool.cells.tolist() == [0, 1, 2, -1]
+        assert pool.graph.edges.tolist() == [[0, 1], [1, 2]]
+        assert pool.cell_size == 1.0
+
+
+def test_the_graph_survives_a_checkpoint_and_fits_what_a_fresh_grid_expects() -> None:
+    grid = measures(novelty="reachable", segment_cost=0.3)
+    grid.refresh(rollouts([A, B, C], [C, B, ELSEWHERE], ages=[0, 1]), transitions=7)
+    fresh = GridMeasures(grid.config)
+    arrays = checked_state(unpack(pack(grid.state()), "the state"), fresh.state())
+    fresh.restore(arrays)
+    assert len(fresh.graph.edges) == 4
+    expected = grid.graph._asdict()
+    for name, part in fresh.graph._asdict().items():
+        assert np.array_equal(part, expected[name]), name
+        assert np.asarray(part).dtype == np.asarray(expected[name]).dtype
+
+
+def test_a_fresh_grid_survives_one_too() -> None:
+    fresh, other = measures(novelty="reachable"), measures(novelty="reachable")
+    fresh.restore(checked_state(unpack(pack(other.state()), "the state"), fresh.state()))
+    assert fresh.rate(ALL).graph is None
 
 
 def test_state_restores_everything_into_a_fresh_grid() -> None:

@@ -84,6 +84,30 @@ def test_the_final_state_is_equal(whole: Trained, halved: Trained) -> None:
         assert np.array_equal(first, second)
 
 
+def test_where_cells_lead_is_remembered(tmp_path: Path) -> None:
+    """Stopped between two refreshes: the next episodes ask the graph of before the stop."""
+    config = real_run(
+        exploration__novelty_interval=100,
+        exploration__cell_size=0.2,
+        exploration__units="fixed",
+        exploration__probability=1.0,
+        exploration__decided="segment",
+        exploration__schedule="linear",
+        exploration__anneal_fraction=1.0,
+        exploration__waypoints=1.0,
+    )
+    whole = Trained(tmp_path / "whole", train(config, tmp_path / "whole")[0])
+    train(config, tmp_path / "halved", stop_at=5 * HORIZON)
+    halved = Trained(tmp_path / "halved", train(config, tmp_path / "halved")[0])
+    assert whole.lines() == halved.lines()
+    assert any(line["exploration/active_share"] > 0 for line in whole.lines()[5:7])
+    graphs = [
+        each.trainer.agent.state()["explorer.measures.graph.edges"] for each in (whole, halved)
+    ]
+    assert len(graphs[0]) > 20
+    assert np.array_equal(*graphs)
+
+
 def test_the_same_seed_gives_the_same_run_and_another_seed_another(
     whole: Trained, tmp_path: Path
 ) -> None:
