@@ -108,6 +108,6 @@ def explored_unit(
         return 1.0
     low, high = np.quantile(embeddings, (0.005, 0.995), axis=0)
     unit = float((high - low).max()) / config.reference_span
-    if config.units == "segment":
+    if config.units == "segment" and len(moves):  # none where episodes end within c steps
         unit = min(unit, float(np.quantile(moves, _GOOD_SEGMENT)) / config.reference_segment)
     return unit if unit > 1.1 * before else before

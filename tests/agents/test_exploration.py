@@ -22,6 +22,7 @@ from hess.agents.exploration import (
 from hess.config import ExplorationConfig
 
 ORIGIN = np.zeros(2)
+NO_MOVES = np.zeros(0)
 
 
 def pool(*rows: tuple[float, float, float, float]) -> CandidatePool:
@@ -159,25 +160,58 @@ def test_success_p_depends_on_recent_success_alone(success: float, expected: flo
 
 def test_fixed_units_do_not_depend_on_what_was_explored() -> None:
     config = ExplorationConfig(units="fixed", reference_span=30.0)
-    assert explored_unit(config, np.array([[0.0, 0.0], [90.0, 0.0]]), before=1.0) == 1.0
+    assert explored_unit(config, np.array([[0.0, 0.0], [90.0, 0.0]]), NO_MOVES, before=1.0) == 1.0
 
 
 def test_span_units_grow_with_the_widest_dimension_and_never_shrink() -> None:
     config = ExplorationConfig(units="span", reference_span=30.0)
     # 1001 evenly spaced states: half a percent is cut off at each end of the 60.
     wide = np.stack([np.linspace(-20, 40, 1001), np.linspace(0, 10, 1001)], -1)
-    unit = explored_unit(config, wide, before=0.0)
+    unit = explored_unit(config, wide, NO_MOVES, before=0.0)
     assert unit == pytest.approx(0.99 * 60 / 30)
-    assert explored_unit(config, wide / 2, before=unit) == unit
-    assert explored_unit(config, 1.05 * wide, before=unit) == unit  # not by a tenth yet
-    assert explored_unit(config, 1.2 * wide, before=unit) == pytest.approx(1.2 * unit)
+    assert explored_unit(config, wide / 2, NO_MOVES, before=unit) == unit
+    assert explored_unit(config, 1.05 * wide, NO_MOVES, before=unit) == unit  # not by a tenth yet
+    grown = explored_unit(config, 1.2 * wide, NO_MOVES, before=unit)
+    assert grown == pytest.approx(1.2 * unit)
 
 
 def test_span_units_ignore_a_few_outliers() -> None:
     config = ExplorationConfig(units="span", reference_span=1.0)
     points = np.random.default_rng(0).uniform(0, 1, (10_000, 2))
     points[:10] = 1e6
-    assert explored_unit(config, points, before=0.0) == pytest.approx(0.99, abs=0.01)
+    assert explored_unit(config, points, NO_MOVES, before=0.0) == pytest.approx(0.99, abs=0.01)
+
+
+def test_segment_units_are_bounded_by_what_one_in_ten_segments_covers() -> None:
+    config = ExplorationConfig(units="segment", reference_span=30.0, reference_segment=10.0)
+    wide = np.stack([np.linspace(-20, 40, 1001), np.linspace(0, 10, 1001)], -1)
+    moves = np.linspace(0, 10, 101)  # nine of ten cover 9 or less
+    assert explored_unit(config, wide, moves, before=0.0) == pytest.approx(0.9)
+    assert explored_unit(config, wide, 10 * moves, before=0.0) == pytest.approx(0.99 * 60 / 30)
+
+
+def test_segment_units_never_shrink_and_grow_by_a_tenth_or_more() -> None:
+    config = ExplorationConfig(units="segment", reference_span=1.0, reference_segment=10.0)
+    wide = np.stack([np.linspace(0, 90, 1001), np.zeros(1001)], -1)
+    moves = np.full(5, 10.0)
+    assert explored_unit(config, wide, moves / 2, before=1.0) == 1.0
+    assert explored_unit(config, wide, 1.05 * moves, before=1.0) == 1.0
+    assert explored_unit(config, wide, 1.2 * moves, before=1.0) == pytest.approx(1.2)
+
+
+def test_without_a_whole_segment_the_span_decides() -> None:
+    config = ExplorationConfig(units="segment", reference_span=30.0)
+    wide = np.stack([np.linspace(-20, 40, 1001), np.zeros(1001)], -1)
+    assert explored_unit(config, wide, NO_MOVES, before=0.0) == pytest.approx(0.99 * 60 / 30)
+
+
+def test_an_episode_may_bring_its_own_novelty() -> None:
+    candidates = pool((1, 0, 0.5, 0), (2, 0, 0.2, 0), (30, 0, 0.0, 0))
+    config = ExplorationConfig(reach=1.0)
+    own = np.array([0.1, 0.2, 0.0])
+    selection = select_subgoal(candidates, ORIGIN, 10.0, 1.0, config, novelty=own)
+    assert selection is not None
+    assert selection.selected.tolist() == [1, 0]
 
 
 def test_the_spread_compares_both_terms_of_eq_6() -> None:

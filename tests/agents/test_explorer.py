@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 
 from hess.agents.explorer import Explorer
+from hess.agents.inputs import HighView
+from hess.agents.recall import ViewedActor
 from hess.replay import Episode, Replay, empty_episode
 from tests.agents.test_hierarchy import HIGH
 from tests.agents.tiny import INTERVAL, SHAPE, Floats, first_coordinates, linear, stack, tiny_config
 
 PHI = first_coordinates(SHAPE.observation_dim)
+SEEING = ViewedActor(HIGH, HighView(PHI))
 
 
 def explorer(**fields: Any) -> Explorer:
@@ -97,6 +100,22 @@ def test_recent_success_looks_back_over_a_window() -> None:
     assert exploring.successes == 3
 
 
+@pytest.mark.parametrize(
+    ("decided", "judged"), [("episode", [True, False]), ("segment", [True, True, True, False])]
+)
+def test_success_is_judged_by_episodes_that_did_not_explore(
+    decided: str, judged: list[bool]
+) -> None:
+    exploring = explorer(exploration__decided=decided)
+    for success, active in ((True, True), (True, True), (True, False), (False, False)):
+        made = episode(success=success)
+        made.active[1] = active
+        made.selected[1] = made.subgoals[1] = [2.5, 0.5]
+        exploring.record(made)
+    assert list(exploring.recent_successes) == judged
+    assert exploring.successes == 3  # what ends the warm-up is any success
+
+
 def test_p_follows_the_schedule() -> None:
     exploring = explorer(exploration__probability=0.8, exploration__schedule="success")
     assert exploring.set_probability(0.9) == pytest.approx(0.8)
@@ -140,11 +159,70 @@ def test_a_wider_space_widens_radius_and_cells(replay: Replay) -> None:
     assert exploring.metrics()["exploration/unit"] == exploring.unit
 
 
+def test_lengths_follow_the_smaller_of_what_was_visited_and_what_a_segment_covers(
+    replay: Replay,
+) -> None:
+    # φ spans 19, and every segment covers 5.
+    fields = {"exploration__units": "segment", "exploration__reference_span": 10.0}
+    exploring = explorer(exploration__reference_segment=10.0, **fields)
+    exploring.fit_to_representation(PHI, replay, first=True)
+    assert exploring.unit == pytest.approx(0.5)
+    assert exploring.radius == pytest.approx(0.5 * 2.0)
+    assert exploring.measures.cell_size == pytest.approx(0.5)
+    wide = explorer(exploration__reference_segment=1.0, **fields)
+    wide.fit_to_representation(PHI, replay, first=True)
+    assert wide.unit == pytest.approx(1.9, abs=0.05)
+
+
+def test_lengths_only_grow(replay: Replay) -> None:
+    exploring = explorer(
+        exploration__units="segment",
+        exploration__reference_span=10.0,
+        exploration__reference_segment=10.0,
+    )
+    exploring.fit_to_representation(PHI, replay, first=True)
+    for factor, expected in ((0.5, 0.5), (1.05, 0.5), (3.0, 1.5), (1.0, 1.5)):
+        scaled = linear(factor * np.eye(SHAPE.observation_dim, 2), np.zeros(2))
+        exploring.fit_to_representation(scaled, replay, first=False)
+        assert exploring.unit == pytest.approx(expected)
+
+
+def test_where_no_segment_is_whole_the_span_decides() -> None:
+    short = stack([episode(length=3), episode(length=4)])
+    exploring = explorer(exploration__units="segment", exploration__reference_span=3.0)
+    exploring.fit_to_representation(PHI, short, first=True)
+    assert exploring.unit == pytest.approx(1.0, abs=0.05)  # φ spans 3
+
+
+def test_moments_are_of_all_visits_under_the_newest_representation(replay: Replay) -> None:
+    exploring = explorer()
+    exploring.record(episode(length=4))
+    assert exploring.embeddings.mean.tolist() == [2.0, 0.5]  # of 0.5, 1.5, 2.5 and 3.5
+    doubled = linear(2 * np.eye(SHAPE.observation_dim, 2), np.zeros(2))
+    exploring.fit_to_representation(doubled, replay, first=False)
+    # Steps 0 to 19 and 0 to 9 of two episodes, each at twice 0.5 + step.
+    mean = 2 * (0.5 + (np.arange(20).sum() + np.arange(10).sum()) / 30)
+    np.testing.assert_allclose(exploring.embeddings.mean, [mean, 1.0], rtol=1e-6)
+    assert exploring.embeddings.count == 30
+
+
+def test_candidates_of_reachable_novelty_know_the_graph(replay: Replay) -> None:
+    exploring = explorer(exploration__novelty="reachable")
+    exploring.fit_to_representation(PHI, replay, first=True)
+    exploring.refresh_novelty(PHI, SEEING, replay)
+    pool = exploring.candidates(PHI, replay, jax.random.key(0))
+    assert pool.graph is not None
+    # Every step enters the next of 21 cells, and all lead to the last one.
+    assert pool.cells.tolist() == np.floor(pool.embeddings[:, 0]).tolist()
+    assert pool.graph.entered().tolist() == list(range(1, 21))
+    np.testing.assert_allclose(pool.graph.reachable()[pool.cells], pool.novelty)
+
+
 def test_candidates_carry_their_measures(replay: Replay) -> None:
     exploring = explorer(exploration__novelty="immediate", exploration__potential_weight=0.5)
     exploring.fit_to_representation(PHI, replay, first=True)
     exploring.measures.attempt(at((2.5, 0.5)), np.array([6.0]))
-    exploring.refresh_novelty(PHI, HIGH, replay)
+    exploring.refresh_novelty(PHI, SEEING, replay)
     pool = exploring.candidates(PHI, replay, jax.random.key(0))
     assert pool.embeddings.shape == (50, 2)
     twice = pool.embeddings[:, 0] < 10
@@ -159,7 +237,7 @@ def test_candidates_carry_their_measures(replay: Replay) -> None:
 def test_novelty_is_refreshed_from_the_stored_rollouts(replay: Replay) -> None:
     exploring = explorer(exploration__novelty="cumulative", exploration__count_discount=0.5)
     exploring.fit_to_representation(PHI, replay, first=True)
-    exploring.refresh_novelty(PHI, HIGH, replay)
+    exploring.refresh_novelty(PHI, SEEING, replay)
     # The long rollout sees n = 2, 2, 1, 1, 0 at its boundaries 0, 5, ... 20; the short one,
     # which is younger, 2, 2, 1 at 0, 5, 10.
     old, young = 0.995, 1.0
@@ -172,7 +250,7 @@ def test_state_restores_everything(replay: Replay) -> None:
     exploring = explorer(exploration__units="span")
     exploring.record(episode(success=True))
     exploring.fit_to_representation(PHI, replay, first=True)
-    exploring.refresh_novelty(PHI, HIGH, replay)
+    exploring.refresh_novelty(PHI, SEEING, replay)
     exploring.set_probability(0.5)
     exploring.candidates(PHI, replay, jax.random.key(0))
     copy = Explorer(exploring.config)
