@@ -59,13 +59,13 @@ def _validate_representation(config: Config) -> None:
 def _validate_exploration(config: Config) -> None:
     exploration = config.exploration
     shares = ("probability", "anneal_fraction", "reach", "age_discount", "count_discount")
-    for name in (*shares, "way_share"):
+    for name in (*shares, "way_share", "waypoints"):
         _share(f"exploration.{name}", getattr(exploration, name))
     positive = ("candidates", "pool", "cell_size", "success_window", "novelty_interval")
-    for name in (*positive, "reference_span"):
+    for name in (*positive, "reference_span", "reference_segment"):
         value = getattr(exploration, name)
         _require(value > 0, f"exploration.{name}", value, "positive")
-    for name in ("extension", "potential_weight", "segment_cost"):
+    for name in ("extension", "potential_weight", "segment_cost", "revisit_cost"):
         value = getattr(exploration, name)
         _require(value >= 0, f"exploration.{name}", value, "0 or more")
 

@@ -48,6 +48,7 @@ POSITIVE += [
 ]
 POSITIVE += ["representation.minibatches", "representation.refresh", "subgoal_radius"]
 POSITIVE += ["exploration.success_window", "exploration.reference_span"]
+POSITIVE += ["exploration.reference_segment"]
 POSITIVE += [
     f"exploration.{name}" for name in ("candidates", "pool", "cell_size", "novelty_interval")
 ]
@@ -55,10 +56,14 @@ POSITIVE += ["intrinsic.learning_rate"]
 SHARES = ["low.discount", "high.discount", "low.target_rate", "high.target_rate", "low.hindsight"]
 SHARES += ["representation.stable_fraction", "exploration.probability", "exploration.reach"]
 SHARES += [f"exploration.{name}" for name in ("anneal_fraction", "age_discount", "count_discount")]
-SHARES += ["exploration.way_share"]
+SHARES += ["exploration.way_share", "exploration.waypoints"]
 SHARES += ["intrinsic.discount", "intrinsic.target_rate"]
 NOT_NEGATIVE = ["seed", "representation.stability_weight", "exploration.extension"]
-NOT_NEGATIVE += ["exploration.potential_weight", "exploration.segment_cost"]
+NOT_NEGATIVE += [
+    "exploration.potential_weight",
+    "exploration.segment_cost",
+    "exploration.revisit_cost",
+]
 NOT_NEGATIVE += [f"intrinsic.{name}" for name in ("weight", "novelty_weight", "potential_weight")]
 LAYERS = ["low.hidden", "high.hidden", "representation.hidden", "intrinsic.hidden"]
 POSITIVE += [
