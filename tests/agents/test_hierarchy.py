@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hess.agents.cells import cell_keys
 from hess.agents.exploration import CandidatePool
+from hess.agents.graph import CellGraph
 from hess.agents.hierarchy import HierarchyPolicy, RandomPolicy, into_ball, uniform_offset
 from hess.agents.networks import MLP, HostActor, HostMLP
 from hess.replay import Episode, empty_episode
@@ -25,7 +27,9 @@ from tests.agents.tiny import (
 
 RADIUS = FIELDS["subgoal_radius"]
 LOW = network([SHAPE.observation_dim + 4, 16, 4], 1)
-HIGH = network([SHAPE.observation_dim + SHAPE.goal_dim, 16, 4], 2)
+# It takes s ‖ φ(s) ‖ goal, whatever it makes of them.
+HIGH_INPUT = SHAPE.observation_dim + SHAPE.subgoal_dim + SHAPE.goal_dim
+HIGH = network([HIGH_INPUT, 16, 4], 2)
 
 
 def policy(
@@ -54,6 +58,12 @@ def pool_at(*points: tuple[float, float]) -> CandidatePool:
 def starts(episode: Episode) -> Floats:
     """φ at the beginning of each segment. [S, 2]."""
     return episode.embeddings[:-1:INTERVAL]
+
+
+def high_inputs(episode: Episode, step: int) -> Floats:
+    """s ‖ φ(s) ‖ goal."""
+    parts = (episode.observations, episode.embeddings, episode.goals)
+    return np.concatenate([part[step] for part in parts])
 
 
 def test_embeddings_are_those_of_the_time_of_acting_and_cover_the_last_state() -> None:
@@ -114,7 +124,7 @@ def test_policy_subgoals_are_relative_to_the_embedding_in_units_of_the_radius(
     assert not episode.active.any()
 
 
-CORNER = linear(np.zeros((SHAPE.observation_dim + SHAPE.goal_dim, 4)), [3.0, 3.0, -5.0, -5.0])
+CORNER = linear(np.zeros((HIGH_INPUT, 4)), [3.0, 3.0, -5.0, -5.0])
 
 
 @pytest.mark.parametrize(
@@ -151,7 +161,7 @@ def test_warm_up_draws_uniform_subgoals_in_training_only() -> None:
     np.testing.assert_allclose(spread, 1 / np.sqrt(3), atol=0.06)
     evaluated = empty_episode(SHAPE)
     policy(uniform=True).start_evaluation(evaluated).act(0)
-    inputs = np.concatenate([evaluated.observations[0], evaluated.goals[0]])
+    inputs = high_inputs(evaluated, 0)
     np.testing.assert_allclose(evaluated.high_actions[0], HostActor(HIGH).act(inputs, None), 1e-5)
 
 
@@ -161,6 +171,7 @@ def test_with_p_one_every_subgoal_is_selected_and_extended() -> None:
         pool=pool_at((1.0, 0.0)),
         exploration__extension=0.5,
         subgoal_radius=100.0,
+        exploration__decided="segment",
     )
     episode = play(acting, seed=0)
     assert episode.active.all()
@@ -173,7 +184,12 @@ def test_with_p_one_every_subgoal_is_selected_and_extended() -> None:
 
 def test_actions_of_selected_subgoals_are_clipped_to_the_box() -> None:
     # Selected within the radius of 2, imagined 5 beyond: more than the radius away.
-    acting = policy(probability=1.0, pool=pool_at((1.0, 0.0)), exploration__extension=5.0)
+    acting = policy(
+        probability=1.0,
+        pool=pool_at((1.0, 0.0)),
+        exploration__extension=5.0,
+        exploration__decided="segment",
+    )
     episode = play(acting, seed=0)
     offsets = (episode.subgoals - starts(episode)) / RADIUS
     assert np.abs(offsets).max() > 1.0
@@ -181,21 +197,103 @@ def test_actions_of_selected_subgoals_are_clipped_to_the_box() -> None:
 
 
 def test_p_is_how_often_a_subgoal_is_selected_actively() -> None:
-    acting = policy(probability=0.3, pool=pool_at((0.0, 0.0)), subgoal_radius=100.0)
+    acting = policy(
+        probability=0.3,
+        pool=pool_at((0.0, 0.0)),
+        subgoal_radius=100.0,
+        exploration__decided="segment",
+    )
     active = np.concatenate([play(acting, seed).active for seed in range(150)])
     assert active.mean() == pytest.approx(0.3, abs=0.05)
 
 
+def deciding(p0: float, **fields: Any) -> HierarchyPolicy:
+    """p is 0.3 and decides for whole episodes."""
+    settings: dict[str, Any] = {"subgoal_radius": 100.0, "exploration__decided": "episode"}
+    settings |= fields
+    pool = pool_at((0.0, 0.0))
+    return policy(probability=0.3, pool=pool, exploration__probability=p0, **settings)
+
+
+def activity(acting: HierarchyPolicy, episodes: int = 60) -> Floats:
+    """The share of active subgoals in each of some episodes."""
+    return np.array([play(acting, seed).active.mean() for seed in range(episodes)])
+
+
+def test_p_decides_for_an_episode_whether_it_explores() -> None:
+    assert set(activity(deciding(1.0)).tolist()) == {0.0, 1.0}
+
+
+def test_an_exploring_episode_selects_as_often_as_p_is_at_the_start() -> None:
+    rng, acting = np.random.default_rng(0), deciding(0.7)
+    drawn = np.array([acting.active_probability(rng) for _ in range(4_000)])
+    assert set(drawn.tolist()) == {0.0, 0.7}
+    assert (drawn > 0).mean() == pytest.approx(0.3, abs=0.03)
+    assert acting.active_probability(None) == 0.0
+    assert acting._replace(pool=None).active_probability(rng) == 0.0
+
+
+def test_before_the_first_success_every_episode_explores() -> None:
+    assert (activity(deciding(1.0, uniform=True)) == 1.0).all()
+    assert activity(deciding(0.8, uniform=True)).mean() == pytest.approx(0.8, abs=0.08)
+
+
+def leading(*points: tuple[float, float]) -> CandidatePool:
+    """The same with a graph of cells of edge 1, whose chains lead to the last of the points."""
+    pool = pool_at(*points)
+    keys = np.unique(cell_keys(pool.embeddings, 1.0))
+    cells = np.searchsorted(keys, cell_keys(pool.embeddings, 1.0))
+    edges = np.stack([cells[:-1], cells[1:]], -1)
+    log_counts = np.full(len(keys), 5.0)
+    log_counts[cells[-1]] = 0.0
+    return pool._replace(graph=CellGraph(keys, log_counts, edges, 0.1), cells=cells, cell_size=1.0)
+
+
+ROW = ((1.5, 0.5), (1.5, 1.5), (1.5, 2.5))
+EXPLORING: dict[str, Any] = {
+    "probability": 1.0, "subgoal_radius": 100.0, "exploration__probability": 1.0,
+    "exploration__potential_weight": 0.0, "exploration__extension": 0.0,
+}  # fmt: skip
+
+
+def test_an_exploring_episode_asks_the_graph_and_not_the_pool() -> None:
+    fields = EXPLORING | {"exploration__waypoints": 0.0, "exploration__revisit_cost": 0.0}
+    assert (play(policy(pool=pool_at(*ROW), **fields), seed=0).selected == ROW[0]).all()
+    assert (play(policy(pool=leading(*ROW), **fields), seed=0).selected == ROW[2]).all()
+
+
+def test_an_exploring_episode_goes_to_its_waypoint_first() -> None:
+    fields = EXPLORING | {"exploration__waypoints": 1.0, "exploration__revisit_cost": 0.0}
+    acting = policy(pool=leading((40.5, 0.5), (40.5, 1.5), (40.5, 2.5)), **fields)
+    episodes = [play(acting, seed).selected for seed in range(20)]
+    # Too far to be reached: given up after two of four segments.
+    assert {float(selected[0, 1]) for selected in episodes} == {1.5, 2.5}
+    for selected in episodes:
+        assert selected[0].tolist() == selected[1].tolist()
+        assert (selected[2:] == [40.5, 2.5]).all()
+
+
+def test_an_episode_of_its_own_has_no_excursion() -> None:
+    acting = policy(pool=leading(*ROW), exploration__decided="episode")
+    rng = np.random.default_rng(0)
+    assert acting.excursion(SHAPE.segments, 0.0, rng) is None
+    assert acting.excursion(SHAPE.segments, 0.8, None) is None
+    assert acting.excursion(SHAPE.segments, 0.8, rng) is not None
+    assert policy(pool=pool_at(*ROW)).excursion(SHAPE.segments, 0.8, rng) is None
+
+
 def test_where_nothing_is_in_reach_the_high_level_decides() -> None:
-    episode = play(policy(probability=1.0, pool=pool_at((50.0, 50.0))), seed=0)
+    far = pool_at((50.0, 50.0))
+    episode = play(policy(probability=1.0, pool=far, exploration__decided="segment"), seed=0)
     assert not episode.active.any()
     assert episode.subgoals.any()
 
 
 def test_reach_grows_with_the_unit() -> None:
     far = pool_at((3.5, 0.0))
-    assert not play(policy(probability=1.0, pool=far), seed=0).active[0]
-    assert play(policy(probability=1.0, pool=far, unit=2.0), seed=0).active[0]
+    fields: dict[str, Any] = {"probability": 1.0, "exploration__decided": "segment"}
+    assert not play(policy(pool=far, **fields), seed=0).active[0]
+    assert play(policy(pool=far, unit=2.0, **fields), seed=0).active[0]
 
 
 def test_evaluation_is_deterministic_and_never_active() -> None:
@@ -220,7 +318,7 @@ def test_training_depends_on_its_seed_alone() -> None:
 def test_log_probabilities_are_kept_for_importance_weights_only() -> None:
     assert not play(policy(), seed=0).log_probabilities.any()
     episode = play(policy(exploration__novelty="importance"), seed=0)
-    inputs = np.concatenate([episode.observations[INTERVAL], episode.goals[INTERVAL]])
+    inputs = high_inputs(episode, INTERVAL)
     expected = HostActor(HIGH).log_probability(inputs, episode.high_actions[1])
     assert episode.log_probabilities[1] == pytest.approx(expected, rel=1e-5)
 
