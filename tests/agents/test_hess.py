@@ -55,6 +55,7 @@ def story() -> Story:
         low__updates_per_decision=LOW_RATE,
         high__updates_per_decision=HIGH_RATE,
         exploration__probability=1.0,
+        exploration__decided="segment",
     )
     agent = Hess(config, SHAPE)
     moments = []

@@ -9,14 +9,18 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hess.agents.bonuses import SubgoalSpace
+from hess.agents.bonuses import SubgoalSpace, see_segments
 from hess.agents.hess import Hess
 from hess.agents.hierarchy import RandomPolicy
 from hess.agents.high_level import HighLevel, HighState
+from hess.agents.inputs import HighView, Scaling
 from hess.agents.methods import METHODS
+from hess.agents.transitions import high_batch
 from hess.config import Config, override
-from tests.agents.tiny import FIELDS, SHAPE, first_coordinates, play, stack, tiny_config
+from hess.replay import Index
+from tests.agents.tiny import FIELDS, INTERVAL, SHAPE, first_coordinates, play, stack, tiny_config
 
+PHI = first_coordinates(SHAPE.observation_dim)
 WITH_BONUS = [name for name, row in METHODS.items() if "intrinsic.kind" in row.overrides]
 
 
@@ -28,7 +32,7 @@ def learn(config: Config, bonus_state: Any, updates: int) -> tuple[HighState, di
     """The high level after updates on three episodes without any reward from the task."""
     level = HighLevel(config, SHAPE)
     replay = stack([play(RandomPolicy(config), seed) for seed in range(3)])
-    space = SubgoalSpace(first_coordinates(SHAPE.observation_dim), 2.0)
+    space = SubgoalSpace(PHI, 2.0, HighView(PHI))
     state = level.init(jax.random.key(0))._replace(bonus=bonus_state)
     return jax.jit(level.learn)(state, replay, space, jax.random.key(1), updates)
 
@@ -55,6 +59,25 @@ def test_mean_and_variance_are_those_of_the_stored_segments() -> None:
     # Drawn uniformly, 64 of them.
     assert float(metrics["intrinsic/mean"]) == pytest.approx(table.mean(), abs=1.5)
     assert float(metrics["intrinsic/variance"]) == pytest.approx(table.var(), rel=0.4)
+
+
+def test_a_bonus_sees_states_as_they_are_however_the_policy_sees_them() -> None:
+    config = tiny_config()
+    replay = stack([play(RandomPolicy(config), 0, length=13), play(RandomPolicy(config), 1)])
+    blind = HighView(PHI, Scaling(np.zeros(8, np.float32), np.zeros(8, np.float32)))
+    space = SubgoalSpace(PHI, 2.0, blind)
+    index = Index(jnp.array([0, 1]), jnp.array([2, 1]))
+    batch = high_batch(
+        replay.episodes, index, config.high, INTERVAL, radius=space.radius, view=space.view
+    )
+    assert not batch.observations.any()
+    segments = see_segments(batch, replay.episodes, index, INTERVAL, space)
+    states = np.asarray(replay.episodes.observations)
+    # The third segment of the first episode ends with it, after three steps.
+    expected = [states[0, 10, :2] / 2, states[1, 5, :2] / 2]
+    np.testing.assert_allclose(segments.embeddings, expected, rtol=1e-5)
+    expected = [states[0, 13, :2] / 2, states[1, 10, :2] / 2]
+    np.testing.assert_allclose(segments.next_embeddings, expected, rtol=1e-5)
 
 
 def test_without_a_bonus_nothing_is_kept_and_nothing_logged() -> None:

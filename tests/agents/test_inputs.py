@@ -1,4 +1,4 @@
-"""What the low level sees, by hand, and the host's actor against the network it stands for."""
+"""What both levels see, by hand, and the host's actors against the networks they stand for."""
 
 from __future__ import annotations
 
@@ -9,17 +9,22 @@ import numpy as np
 import pytest
 
 from hess.agents.inputs import (
+    HighView,
     Moments,
     Scaling,
     fold_scaling,
+    high_input,
+    high_input_dim,
+    high_view,
+    host_high_actor,
     host_low_actor,
     low_input,
     low_input_dim,
     no_scaling,
 )
 from hess.agents.networks import gaussian
-from hess.config import LowConfig
-from tests.agents.tiny import network
+from hess.config import HighConfig, LowConfig
+from tests.agents.tiny import linear, network
 
 STATE = np.array([[1.0, 2.0, 3.0]], np.float32)
 EMBEDDING = np.array([[10.0, 20.0]], np.float32)
@@ -54,6 +59,57 @@ def test_the_host_actor_takes_plain_inputs_and_acts_as_the_network(subgoal_input
     plain = np.concatenate([STATE[0], EMBEDDING[0], SUBGOAL[0]])
     acted = host_low_actor(config, SCALING, actor).act(plain, None)
     np.testing.assert_allclose(acted, np.tanh(mean[0]), atol=1e-5)
+
+
+GOAL = np.array([[8.0]], np.float32)
+PHI = linear([[1.0, 0.0], [0.0, 1.0], [0.0, 2.0]], [3.0, 0.0])  # of STATE: (4, 8)
+
+
+def moments(*pairs: tuple[float, float]) -> Moments:
+    """Of two observations: each pair is the mean and deviation of an entry."""
+    made = Moments(len(pairs))
+    made.add(np.array([[mean + sign * deviation for mean, deviation in pairs] for sign in (-1, 1)]))
+    return made
+
+
+def view(config: HighConfig) -> HighView:
+    observations = moments((1.0, 0.2), (0.0, 2.0), (1.0, 0.5))
+    return high_view(
+        config, PHI, observations, moments((2.0, 4.0), (0.0, 4.0)), moments((6.0, 1.0))
+    )
+
+
+@pytest.mark.parametrize(
+    ("normalise", "embedding_input", "expected"),
+    [
+        (False, False, [1, 2, 3, 8]),
+        (False, True, [1, 2, 3, 4, 8, 8]),
+        (True, False, [0, 1, 4, 2]),
+        (True, True, [0, 1, 4, 0.5, 2, 2]),
+    ],
+)
+def test_what_the_high_level_sees(
+    normalise: bool, embedding_input: bool, expected: list[float]
+) -> None:
+    config = HighConfig(normalise=normalise, embedding_input=embedding_input)
+    inputs = high_input(view(config), jnp.asarray(STATE), jnp.asarray(GOAL))
+    np.testing.assert_allclose(inputs[0], expected, rtol=1e-6)
+    assert high_input_dim(config, 3, 2, 1) == len(expected)
+
+
+@pytest.mark.parametrize("embedding_input", [True, False])
+@pytest.mark.parametrize("normalise", [True, False])
+def test_the_host_s_high_level_takes_plain_inputs_and_acts_as_the_network(
+    normalise: bool, embedding_input: bool
+) -> None:
+    config = HighConfig(normalise=normalise, embedding_input=embedding_input)
+    seeing = view(config)
+    actor = network([high_input_dim(config, 3, 2, 1), 16, 16, 4])
+    mean, _ = gaussian(actor, high_input(seeing, jnp.asarray(STATE), jnp.asarray(GOAL)))
+    plain = np.concatenate([STATE[0], np.asarray(PHI(jnp.asarray(STATE)))[0], GOAL[0]])
+    acted = host_high_actor(seeing, actor, observation_dim=3, dim=2).act(plain, None)
+    np.testing.assert_allclose(acted, np.tanh(mean[0]), atol=1e-5)
+    assert np.abs(acted).max() > 0.05
 
 
 def test_a_folded_network_takes_plain_observations() -> None:

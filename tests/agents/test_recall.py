@@ -6,20 +6,25 @@ import jax
 import numpy as np
 import pytest
 
+from hess.agents import recall
+from hess.agents.inputs import HighView
 from hess.agents.networks import HostActor
 from hess.agents.recall import (
+    ViewedActor,
     recall_all_embeddings,
     recall_boundaries,
     recall_latest,
     recall_rollouts,
+    recall_segment_moves,
     recall_states,
 )
 from hess.replay import Replay
-from tests.agents.test_hierarchy import HIGH, policy
+from tests.agents.test_hierarchy import HIGH, HIGH_INPUT, high_inputs, policy
 from tests.agents.tiny import INTERVAL, SHAPE, first_coordinates, network, play, stack
 
 PHI = first_coordinates(SHAPE.observation_dim)
 LENGTHS = [20, 12, 7]
+VIEW = HighView(PHI)  # as `policy` shows it: s ‖ φ(s) ‖ goal
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +51,7 @@ def test_states_are_drawn_from_all_steps_taken(replay: Replay) -> None:
 
 
 def test_boundaries_are_the_multiples_of_c_that_exist(replay: Replay) -> None:
-    boundaries = recall_boundaries(PHI, HIGH, replay, INTERVAL)
+    boundaries = recall_boundaries(PHI, ViewedActor(HIGH, VIEW), replay, INTERVAL)
     expected = np.asarray(replay.episodes.observations)[:3, ::INTERVAL, :2]
     np.testing.assert_allclose(boundaries.embeddings, expected, atol=1e-6)
     assert boundaries.valid.tolist() == [
@@ -67,25 +72,43 @@ def test_rollouts_are_recalled_several_times_per_segment(replay: Replay) -> None
 
 
 def test_ratios_are_one_for_the_policy_that_acted(replay: Replay) -> None:
-    ratios = recall_boundaries(PHI, HIGH, replay, INTERVAL).log_ratios
+    ratios = recall_boundaries(PHI, ViewedActor(HIGH, VIEW), replay, INTERVAL).log_ratios
     np.testing.assert_allclose(ratios, 0.0, atol=2e-3)
 
 
 def test_segments_that_were_never_begun_change_no_ratio(replay: Replay) -> None:
-    other = network([SHAPE.observation_dim + SHAPE.goal_dim, 16, 4], 9)
-    ratios = recall_boundaries(PHI, other, replay, INTERVAL).log_ratios
+    other = network([HIGH_INPUT, 16, 4], 9)
+    ratios = recall_boundaries(PHI, ViewedActor(other, VIEW), replay, INTERVAL).log_ratios
     assert (ratios != 0).tolist() == [[True] * 4, [True] * 3 + [False], [True] * 2 + [False] * 2]
 
 
 def test_ratios_compare_another_policy_with_the_one_that_acted(replay: Replay) -> None:
-    other = network([SHAPE.observation_dim + SHAPE.goal_dim, 16, 4], 9)
-    ratios = recall_boundaries(PHI, other, replay, INTERVAL).log_ratios
+    other = network([HIGH_INPUT, 16, 4], 9)
+    ratios = recall_boundaries(PHI, ViewedActor(other, VIEW), replay, INTERVAL).log_ratios
     episodes = replay.episodes
-    inputs = np.concatenate([episodes.observations[1, INTERVAL], episodes.goals[1, INTERVAL]])
+    inputs = high_inputs(jax.tree.map(lambda leaf: np.asarray(leaf[1]), episodes), INTERVAL)
     action = np.asarray(episodes.high_actions[1, 1])
     now, then = (HostActor(each).log_probability(inputs, action) for each in (other, HIGH))
     assert ratios[1, 1] == pytest.approx(now - then, abs=5e-3)
     assert abs(now - then) > 0.05
+
+
+def test_segment_moves_are_those_of_whole_segments(replay: Replay) -> None:
+    points = np.asarray(replay.episodes.observations)[:, ::INTERVAL, :2]
+    expected = [
+        np.linalg.norm(points[slot, segment + 1] - points[slot, segment])
+        for slot, length in enumerate(LENGTHS)
+        for segment in range(length // INTERVAL)
+    ]
+    assert len(expected) == 4 + 2 + 1
+    np.testing.assert_allclose(recall_segment_moves(PHI, replay, INTERVAL), expected, rtol=1e-5)
+
+
+def test_segment_moves_of_long_ago_do_not_count(
+    replay: Replay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recall, "_RECENT", 2)
+    assert len(recall_segment_moves(PHI, replay, INTERVAL)) == 2 + 1
 
 
 def test_all_embeddings_are_those_of_the_steps_taken(replay: Replay) -> None:

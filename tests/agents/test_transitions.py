@@ -10,12 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hess.agents.inputs import Scaling, no_scaling
+from hess.agents.inputs import HighView, Scaling, no_scaling
 from hess.agents.sac import Batch
 from hess.agents.transitions import flat_batch, high_batch, low_batch, low_reward
 from hess.config import HighConfig, LowConfig
 from hess.replay import Episode, EpisodeShape, Index, empty_episode
-from tests.agents.tiny import stack
+from tests.agents.tiny import linear, stack
 
 # Twelve steps, segments of four. The first episode runs to its horizon, the second one ends
 # by itself after six steps: its second segment has two steps, its third none.
@@ -24,6 +24,7 @@ SHAPE = EpisodeShape(
     horizon=12, observation_dim=1, goal_dim=1, action_dim=1, subgoal_dim=2, segments=3
 )
 SCALING = Scaling(np.ones(1, np.float32), np.full(1, 2.0, np.float32))
+PLAIN = HighView()
 
 
 def episode(number: int, length: int, terminated: bool) -> Episode:
@@ -162,9 +163,11 @@ def test_hindsight_replaces_the_share_that_was_asked_for() -> None:
     assert replaced.mean() == pytest.approx(0.3, abs=0.03)
 
 
-def high(stop_at_success: bool, radius: float = 100.0) -> Rows:
+def high(stop_at_success: bool, radius: float = 100.0, view: HighView = PLAIN) -> Rows:
     config = HighConfig(stop_at_success=stop_at_success)
-    batch = jax.jit(lambda index, radius: high_batch(EPISODES, index, config, C, radius))
+    batch = jax.jit(
+        lambda index, radius: high_batch(EPISODES, index, config, C, radius=radius, view=view)
+    )
     return Rows(batch(index(SEGMENTS), radius), SEGMENTS)
 
 
@@ -181,6 +184,15 @@ def test_high_level_transitions_lead_from_segment_to_segment(
     rows = high_rows[1]
     assert rows("observations", *SEGMENTS) == [[state, state / 2] for state in starts]
     assert rows("next_observations", *SEGMENTS) == [[state, state / 2] for state in ends]
+
+
+def test_the_high_level_sees_through_its_view() -> None:
+    twice = linear([[2.0, 0.0]], [0.0, 1.0])  # φ(s) = (2 s, 1), not what was stored
+    centre, factor = np.array([1, 2, 1, 0], np.float32), np.array([10, 1, 5, 4], np.float32)
+    rows = high(True, view=HighView(twice, Scaling(centre, factor)))
+    expected = [10 * (100 - 1), 200 - 2, 0, 4 * 50]
+    assert rows("observations", (1, 0)) == [expected]
+    assert rows("next_observations", (1, 0)) == [[10 * (104 - 1), 208 - 2, 0, 4 * 52]]
 
 
 def test_high_level_rewards_are_sums_over_the_steps_taken(high_rows: tuple[bool, Rows]) -> None:
