@@ -39,6 +39,9 @@ class Measures(Protocol):
     def potential(self, embeddings: Floats) -> Floats:
         """U: expected negative distance to the imagined subgoal at the segment's end. -> [n]."""
 
+    def rate(self, embeddings: Floats) -> CandidatePool:
+        """Candidates with both, and with where cells lead, if that is known. [n, d]."""
+
 
 class GridMeasures:
     """Counts, cumulative counts and potential per cell."""
