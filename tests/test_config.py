@@ -69,6 +69,9 @@ PAPER = {
     "exploration.novelty": "cumulative",
     "exploration.recount": False,
     "exploration.units": "fixed",
+    "exploration.decided": "segment",
+    "high.normalise": False,
+    "high.embedding_input": False,
 }
 
 
