@@ -101,11 +101,10 @@ def test_where_cells_lead_is_remembered(tmp_path: Path) -> None:
     halved = Trained(tmp_path / "halved", train(config, tmp_path / "halved")[0])
     assert whole.lines() == halved.lines()
     assert any(line["exploration/active_share"] > 0 for line in whole.lines()[5:7])
-    graphs = [
-        each.trainer.agent.state()["explorer.measures.graph.edges"] for each in (whole, halved)
-    ]
-    assert len(graphs[0]) > 20
-    assert np.array_equal(*graphs)
+    one, two = (each.trainer.agent.state() for each in (whole, halved))
+    edges = "explorer.measures.graph.edges"
+    assert len(one[edges]) > 20
+    assert np.array_equal(one[edges], two[edges])
 
 
 def test_the_same_seed_gives_the_same_run_and_another_seed_another(
