@@ -52,6 +52,7 @@ class Excursion:
 
     def arrive(self, segment: int, current: Floats) -> None:
         """A segment begins here, where the one before ended. [d]."""
+        current = self._pool.project(current)
         cell = int(self._graph.locate(cell_keys(current, self._pool.cell_size)))
         if segment > 0 and cell >= 0:
             self._ends[self._graph.surroundings(cell, len(current))] += 1

@@ -12,6 +12,7 @@ from hess.config import ExplorationConfig
 
 Floats = NDArray[np.floating[Any]]
 _GOOD_SEGMENT = 0.9  # quantile of the distances that segments cover: most press against something
+_PLACES = 20  # across the widest direction, for `widest_directions`
 SPREAD_METRICS = ("exploration/novelty_spread", "exploration/potential_spread")
 
 
@@ -28,9 +29,19 @@ class CandidatePool(NamedTuple):
     embeddings: Floats  # [P, d]
     novelty: Floats  # [P]
     potential: Floats  # [P]
+    plane: Floats | None = None  # [d, k] the directions that are explored; None: all
     graph: CellGraph | None = None  # where cells lead, of the "reachable" novelty
     cells: Any = None  # [P] of the graph, -1 for none
     cell_size: float = 1.0
+
+    def project(self, embeddings: Floats) -> Floats:
+        """Embeddings in the directions that are explored. [..., d] -> [..., k]."""
+        return embeddings if self.plane is None else embeddings @ self.plane
+
+    def along(self, offset: Floats) -> Floats:
+        """The part of an offset that lies in the explored directions. [d] -> [d]."""
+        assert self.plane is not None
+        return np.asarray(self.plane @ (offset @ self.plane))
 
     def spread(self, potential_weight: float) -> dict[str, float]:
         """How much each term of Eq. 6 varies; one that is far larger decides alone."""
@@ -82,7 +93,7 @@ def select_subgoal(
     `novelty` [P] takes the place of the pool's own, for an episode that has been somewhere. The
     pool is a random draw from the replay, so its first M in reach are one, too.
     """
-    squared_distances = ((pool.embeddings - current) ** 2).sum(-1)
+    squared_distances = (pool.project(pool.embeddings - current) ** 2).sum(-1)
     in_reach = np.flatnonzero(squared_distances <= (config.reach * radius) ** 2)
     if len(in_reach) == 0:
         return None
@@ -90,7 +101,22 @@ def select_subgoal(
     novelty = pool.novelty if novelty is None else novelty
     values = scores(novelty[in_reach], pool.potential[in_reach], config)
     selected = pool.embeddings[in_reach[np.argmin(values)]]
+    if pool.plane is not None:
+        selected = current + pool.along(selected - current)
     return Selection(selected, extend(selected, current, unit * config.extension))
+
+
+def widest_directions(embeddings: Floats, count: int) -> Floats:
+    """The directions in which visited states extend farthest. [n, d] -> [d, count].
+
+    Every visited place counts once, however long the robot was there: what is bounded, such as a
+    heading, fills up early, while the frontier of what is not moves on.
+    """
+    low, high = np.quantile(embeddings, (0.005, 0.995), axis=0)
+    size = float((high - low).max()) / _PLACES
+    places = np.unique(np.floor(np.clip(embeddings, low, high) / size), axis=0)
+    _, axes = np.linalg.eigh(np.cov(places.T))
+    return np.asarray(axes[:, ::-1][:, :count])
 
 
 def explored_unit(

@@ -14,6 +14,7 @@ from hess.agents.exploration import (
     CandidatePool,
     exploration_probability,
     explored_unit,
+    widest_directions,
 )
 from hess.agents.inputs import Moments
 from hess.agents.measures import GridMeasures
@@ -84,7 +85,8 @@ class Explorer:
         every = self.config.exploration.attempts == "all"
         chosen = np.arange(begun) if every else np.flatnonzero(episode.active)
         ends = np.minimum((chosen + 1) * self.config.subgoal_interval, int(episode.length))
-        remaining = np.linalg.norm(episode.embeddings[ends] - episode.subgoals[chosen], axis=-1)
+        missed = self.measures.project(episode.embeddings[ends] - episode.subgoals[chosen])
+        remaining = np.linalg.norm(missed, axis=-1)
         self.measures.attempt(episode.selected[chosen], remaining)
 
     def fit_to_representation(self, network: MLP, replay: Replay, first: bool) -> None:
@@ -93,13 +95,19 @@ class Explorer:
         self.embeddings = Moments(visited.shape[-1])
         self.embeddings.add(visited)
         config = self.config.exploration
-        moves = recall_segment_moves(network, replay, self.config.subgoal_interval)
-        unit = explored_unit(config, visited, moves, 0.0 if first else self.unit)
+        turned = 0 < config.directions < visited.shape[-1]
+        self.measures.turn(widest_directions(visited, config.directions) if turned else None)
+        moves = self.measures.project(
+            recall_segment_moves(network, replay, self.config.subgoal_interval)
+        )
+        explored = self.measures.project(visited)
+        lengths = np.linalg.norm(moves, axis=-1)
+        unit = explored_unit(config, explored, lengths, 0.0 if first else self.unit)
         if unit != self.unit:
             self.unit = unit
-            self.measures.resize(unit * config.cell_size, visited.shape[-1])
+            self.measures.resize(unit * config.cell_size, explored.shape[-1])
             self.measures.recount(visited)
-        elif first or config.recount:
+        elif first or turned or config.recount:
             self.measures.recount(visited)
 
     def refresh_novelty(self, network: MLP, high: ViewedActor, replay: Replay) -> None:

@@ -54,6 +54,7 @@ class GridMeasures:
         self.potential_sums = CellTable()
         self.transitions = 0
         self.cell_size = config.cell_size
+        self.plane: Floats | None = None  # [d, 2] the directions that cells divide; None: all
         self.graph = empty_graph()  # of "reachable" novelty, as of the newest refresh
 
     def visit(self, embeddings: Floats) -> None:
@@ -64,6 +65,12 @@ class GridMeasures:
         """Forget the mixture of old and new spaces: count all stored states under φ now."""
         self.counts = CellTable()
         self.visit(embeddings)
+
+    def turn(self, plane: Floats | None) -> None:
+        """Divide other directions into cells; counts have to be taken anew, potentials too."""
+        if plane is not None or self.plane is not None:
+            self.potential_weights, self.potential_sums = CellTable(), CellTable()
+        self.plane = plane
 
     def resize(self, cell_size: float, dim: int) -> None:
         """Move potentials into cells of another size; counts have to be taken anew."""
@@ -116,7 +123,7 @@ class GridMeasures:
         edges = np.searchsorted(cells, edges)
         self.graph = CellGraph(
             cells,
-            self._log_surroundings(cells, rollouts.embeddings.shape[-1]),
+            self._log_surroundings(cells, self.project(rollouts.embeddings[:1, :1]).shape[-1]),
             edges[common_edges(edges, times, self.config.way_share)],
             self.config.segment_cost * rollouts.share,
         )
@@ -147,7 +154,7 @@ class GridMeasures:
         known = self.cumulative_counts.contains(keys)
         cumulative = self.cumulative_counts.get(keys)
         if self.config.novelty == "reachable":
-            surroundings = self._log_surroundings(keys, embeddings.shape[-1])
+            surroundings = self._log_surroundings(keys, self.project(embeddings[:1]).shape[-1])
             return np.where(known, cumulative, surroundings)
         return np.where(known, cumulative, self.counts.get(keys))
 
@@ -162,9 +169,10 @@ class GridMeasures:
         """Candidates with all that is known about them. [n, d]."""
         novelty, potential = self.novelty(embeddings), self.potential(embeddings)
         if len(self.graph.keys) == 0:
-            return CandidatePool(embeddings, novelty, potential)
+            return CandidatePool(embeddings, novelty, potential, self.plane)
         cells = self.graph.locate(self._keys(embeddings))
-        return CandidatePool(embeddings, novelty, potential, self.graph, cells, self.cell_size)
+        pool = CandidatePool(embeddings, novelty, potential, self.plane)
+        return pool._replace(graph=self.graph, cells=cells, cell_size=self.cell_size)
 
     def state(self) -> dict[str, Floats]:
         """All arrays that a checkpoint must hold."""
@@ -176,6 +184,7 @@ class GridMeasures:
         for name, table in tables.items():
             arrays[f"{name}.keys"], arrays[f"{name}.values"] = table.keys, table.values
         arrays |= prefixed(self.graph._asdict(), "graph.")
+        arrays["plane"] = np.zeros((0, 0)) if self.plane is None else self.plane
         return {name: np.asarray(array) for name, array in arrays.items()}
 
     def restore(self, arrays: dict[str, Any]) -> None:
@@ -186,9 +195,14 @@ class GridMeasures:
             if isinstance(table, CellTable):
                 setattr(self, name, CellTable(arrays[f"{name}.keys"], arrays[f"{name}.values"]))
         self.graph = stored_graph(select(arrays, "graph."))
+        self.plane = arrays["plane"] if arrays["plane"].size else None
+
+    def project(self, embeddings: Floats) -> Floats:
+        """Embeddings in the space that cells divide. [..., d] -> [..., k]."""
+        return embeddings if self.plane is None else embeddings @ self.plane
 
     def _keys(self, embeddings: Floats) -> NDArray[np.int64]:
-        return cell_keys(embeddings, self.cell_size)
+        return cell_keys(self.project(embeddings), self.cell_size)
 
 
 def discounted_sums(counts: Floats, discount: float) -> Floats:

@@ -109,12 +109,11 @@ _RECENT = 100  # episodes
 
 
 def recall_segment_moves(network: MLP, replay: Replay, interval: int) -> Floats:
-    """How far φ moved in each whole segment of the newest episodes. -> [n]."""
+    """Where φ moved in each whole segment of the newest episodes. -> [n, d]."""
     boundaries = recall_boundaries(network, None, replay, interval)
     recent = boundaries.ages < _RECENT
     embeddings, valid = boundaries.embeddings[recent], boundaries.valid[recent]
-    moves = np.linalg.norm(np.diff(embeddings, axis=1), axis=-1)
-    return moves[valid[:, 1:]]
+    return np.diff(embeddings, axis=1)[valid[:, 1:]]
 
 
 def recall_all_embeddings(network: MLP, replay: Replay) -> Floats:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, PRNGKeyArray
@@ -15,11 +18,12 @@ from jaxtyping import Array, PRNGKeyArray
 from hess.agents.agent import Progress
 from hess.agents.networks import MLP
 from hess.agents.ranking import at_place, median
+from hess.agents.slow_features import aligned, slow_directions
 from hess.config import RepresentationConfig
 from hess.errors import HessError
 from hess.native import triplets
 from hess.native.adam import Adam
-from hess.replay import Index, Replay, uniform_index
+from hess.replay import Index, Replay, age_in_episodes, uniform_index
 
 _BLOCK = 8  # episodes embedded at a time when the whole ring is ranked
 _DRAWN = 32  # minibatches drawn at once: searching one by one takes longer than learning from it
@@ -27,11 +31,25 @@ _EPSILON = 1e-12  # keeps the gradient of a norm finite at 0
 
 
 class RepresentationState(eqx.Module):
-    """φ, its optimiser, and how many updates it has had."""
+    """What learns, its optimiser, how φ is made of it, and how many updates it has had."""
 
-    network: MLP
+    features: MLP
     optimiser: optax.OptState
+    reduction: Array | None  # [features, d] slow directions; None: φ is what is learned
     updates: Array
+
+    @property
+    def network(self) -> MLP:
+        """φ: the features, or the slowest of their directions folded into the last layer."""
+        if self.reduction is None:
+            return self.features
+        weight, bias = self.features.weights[-1], self.features.biases[-1]
+        reduced: MLP = eqx.tree_at(
+            lambda each: (each.weights[-1], each.biases[-1]),
+            self.features,
+            (weight @ self.reduction, bias @ self.reduction),
+        )
+        return reduced
 
 
 class Triplets(NamedTuple):
@@ -163,12 +181,16 @@ class Representation:
         self.optimiser = Adam(config.learning_rate)
         self._rank = jax.jit(self.rank)
         self._chunk = jax.jit(self.chunk)
+        self._embed = jax.jit(embed_replay)
 
     def init(self, key: PRNGKeyArray) -> RepresentationState:
         """A random φ that has had no update."""
-        sizes = [self.observation_dim, *self.config.hidden, self.config.dim]
-        network = MLP(sizes, key)
-        return RepresentationState(network, self.optimiser.init(network), jnp.zeros((), jnp.int32))
+        config = self.config
+        width = config.features or config.dim
+        network = MLP([self.observation_dim, *config.hidden, width], key)
+        reduction = jnp.eye(width, config.dim) if config.features else None
+        updates = jnp.zeros((), jnp.int32)
+        return RepresentationState(network, self.optimiser.init(network), reduction, updates)
 
     def update(
         self, state: RepresentationState, replay: Replay, key: PRNGKeyArray, report: Progress
@@ -180,6 +202,7 @@ class Representation:
                 f"there is nothing to learn the representation from: the longest episode had "
                 f"{longest} steps; subgoal_interval={self.interval} must not be more than that"
             )
+        before = state
         anchors = self._rank(state, replay)
         done, metrics = 0, {}
         while done < self.config.minibatches:
@@ -188,12 +211,41 @@ class Representation:
             state, metrics = self._chunk(state, replay, anchors, chunk_key, minibatches)
             done += minibatches
             report("representation", done / self.config.minibatches)
-        state = RepresentationState(state.network, state.optimiser, state.updates + 1)
-        return state, {f"representation/{name}": float(value) for name, value in metrics.items()}
+        state = replace(state, updates=state.updates + 1)
+        values = {f"representation/{name}": float(value) for name, value in metrics.items()}
+        if state.reduction is not None:
+            state, ratios = self._reduce(before, state, replay)
+            values |= {f"representation/slowness_{i}": each for i, each in enumerate(ratios)}
+        return state, values
+
+    def _reduce(
+        self, before: RepresentationState, state: RepresentationState, replay: Replay
+    ) -> tuple[RepresentationState, list[float]]:
+        """φ becomes the slowest directions of the features, turned to where φ was before.
+
+        Triplets ask for any features that tell states c steps apart; in few dimensions a robot's
+        heading is as good as its position while it moves at random (docs/results.md).
+        """
+        dim = self.config.dim
+        features, lengths = newest_features(state.features, replay, self._embed)
+        slow = slow_directions(features, lengths, self.interval)
+        reduction = slow.directions[:, :dim]
+        first = int(before.updates) == 0
+        seen = features[np.arange(features.shape[1]) <= lengths[:, None]]
+        if first:
+            # As long a way in c steps as in the features, whose margin sets the scale.
+            apart = features[:, self.interval :] - features[:, : -self.interval]
+            reduction *= np.sqrt((apart**2).sum() / ((apart @ reduction) ** 2).sum())
+        else:
+            old, _ = newest_features(before.network, replay, self._embed)
+            target = old[np.arange(old.shape[1]) <= lengths[:, None]]
+            reduction = reduction @ aligned(seen @ reduction, target)
+        ratios = [float(each) for each in slow.ratios[:dim]]
+        return replace(state, reduction=jnp.asarray(reduction, jnp.float32)), ratios
 
     def rank(self, state: RepresentationState, replay: Replay) -> Anchors:
         """φ_old and λ(s) of everything stored; no term in the very first update."""
-        embeddings = embed_replay(state.network, replay)
+        embeddings = embed_replay(state.features, replay)
         losses, valid = self._losses(embeddings, replay)
         weights = stability_weights(losses, valid, self.config)
         return Anchors(embeddings, jnp.where(state.updates > 0, weights, 0.0))
@@ -213,7 +265,7 @@ class Representation:
         robot's heading if nothing else (PointMaze: R² of x, y from φ 0.69, 0.45; uniform 0.99,
         0.90).
         """
-        losses, valid = self._losses(embed_replay(state.network, replay), replay)
+        losses, valid = self._losses(embed_replay(state.features, replay), replay)
         priorities = jax.lax.cond(
             state.updates > 0,
             lambda: make_priorities(losses, valid, self.config.priority),
@@ -221,7 +273,7 @@ class Representation:
         )
         cumulative = jnp.cumsum(valid.sum(-1))
 
-        parameters, unravel = ravel_pytree(state.network)
+        parameters, unravel = ravel_pytree(state.features)
 
         def block(number: Array, carry: Any) -> Any:
             indices = self._draw(priorities, cumulative, jax.random.fold_in(key, number))
@@ -253,7 +305,7 @@ class Representation:
         )
         metrics = {name: total / minibatches for name, total in totals.items()}
         metrics["mean_triplet_loss"] = jnp.where(valid, losses, 0.0).sum() / valid.sum()
-        return RepresentationState(network, optimiser, state.updates), metrics
+        return replace(state, features=network, optimiser=optimiser), metrics
 
     def _draw(
         self, priorities: Priorities, cumulative: Array, key: PRNGKeyArray
@@ -332,6 +384,18 @@ def _raveled(tree: Any) -> Any:
     return jax.tree.map(
         lambda node: ravel_pytree(node)[0] if _is_network(node) else node, tree, is_leaf=_is_network
     )
+
+
+_NEWEST = 400  # episodes, in which the robot moves as it does now
+
+
+def newest_features(
+    network: MLP, replay: Replay, embed: Callable[[MLP, Replay], Array]
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """What a network makes of the newest rollouts, and how long they are. -> [E, T+1, k], [E]."""
+    ages = np.asarray(age_in_episodes(replay))
+    newest = (ages >= 0) & (ages < _NEWEST)
+    return np.asarray(embed(network, replay))[newest], np.asarray(replay.episodes.length)[newest]
 
 
 def embed_replay(network: MLP, replay: Replay) -> Array:

@@ -74,7 +74,11 @@ def _cells(measures: GridMeasures | None, dim: int) -> Arrays:
         nothing = {f"cells.{name}": np.zeros(0) for name in ("counts", "novelty", "potential")}
         arrays = {"cells.size": np.ones(()), "cells.centres": np.zeros((0, dim)), **nothing}
     else:
-        centres = cell_centres(measures.counts.keys, dim, measures.cell_size)
+        plane = measures.plane
+        cells = cell_centres(
+            measures.counts.keys, dim if plane is None else plane.shape[1], measures.cell_size
+        )
+        centres = cells if plane is None else cells @ plane.T
         arrays = {
             "cells.size": np.asarray(measures.cell_size),
             "cells.centres": centres,

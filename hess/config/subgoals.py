@@ -12,6 +12,9 @@ class RepresentationConfig:
 
     dim: int = 2
     """d: dimension of the subgoal space."""
+    features: int = 0
+    """Dimensions in which triplets are learned from, of which φ takes the d slowest directions; 0:
+    φ itself is learned (the paper)."""
     hidden: tuple[int, ...] = (100,)
     """Hidden layers of φ."""
     learning_rate: float = 1e-4
@@ -67,6 +70,9 @@ class ExplorationConfig:
     """The extent of φ over all visited states for which r_g, d_e and cell size are meant."""
     reference_segment: float = 10.0
     """The distance in φ, exceeded by a tenth of the segments, for which they are meant."""
+    directions: int = 2
+    """Directions of φ that cells divide and subgoals are selected in, those in which visited states
+    extend farthest; 0: all d of them."""
     pool: int = 20_000
     """States drawn from the replay once per episode, from which candidates in reach are taken."""
     extension: float = 5.0
