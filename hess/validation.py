@@ -50,22 +50,35 @@ def _validate_representation(config: Config) -> None:
     for name in (*positive, "minibatches", "refresh"):
         value = getattr(representation, name)
         _require(value > 0, f"representation.{name}", value, "positive")
-    weight = representation.stability_weight
-    _require(weight >= 0, "representation.stability_weight", weight, "0 or more")
+    for name in ("stability_weight", "features"):
+        value = getattr(representation, name)
+        _require(value >= 0, f"representation.{name}", value, "0 or more")
+    if 0 < representation.features < representation.dim:
+        raise HessError(
+            f"representation.features={representation.features} are fewer than "
+            f"representation.dim={representation.dim}: φ's directions are taken from them"
+        )
     _share("representation.stable_fraction", representation.stable_fraction)
     _layers("representation.hidden", representation.hidden)
 
 
 def _validate_exploration(config: Config) -> None:
     exploration = config.exploration
-    shares = ("probability", "anneal_fraction", "reach", "age_discount", "count_discount")
+    shares = (
+        "probability",
+        "episode_share",
+        "anneal_fraction",
+        "reach",
+        "age_discount",
+        "count_discount",
+    )
     for name in (*shares, "way_share", "waypoints"):
         _share(f"exploration.{name}", getattr(exploration, name))
     positive = ("candidates", "pool", "cell_size", "success_window", "novelty_interval")
     for name in (*positive, "reference_span", "reference_segment"):
         value = getattr(exploration, name)
         _require(value > 0, f"exploration.{name}", value, "positive")
-    for name in ("extension", "potential_weight", "segment_cost", "revisit_cost"):
+    for name in ("directions", "extension", "potential_weight", "segment_cost", "revisit_cost"):
         value = getattr(exploration, name)
         _require(value >= 0, f"exploration.{name}", value, "0 or more")
 

@@ -56,9 +56,15 @@ POSITIVE += ["intrinsic.learning_rate"]
 SHARES = ["low.discount", "high.discount", "low.target_rate", "high.target_rate", "low.hindsight"]
 SHARES += ["representation.stable_fraction", "exploration.probability", "exploration.reach"]
 SHARES += [f"exploration.{name}" for name in ("anneal_fraction", "age_discount", "count_discount")]
-SHARES += ["exploration.way_share", "exploration.waypoints"]
+SHARES += ["exploration.way_share", "exploration.waypoints", "exploration.episode_share"]
 SHARES += ["intrinsic.discount", "intrinsic.target_rate"]
-NOT_NEGATIVE = ["seed", "representation.stability_weight", "exploration.extension"]
+NOT_NEGATIVE = [
+    "representation.features",
+    "exploration.directions",
+    "seed",
+    "representation.stability_weight",
+    "exploration.extension",
+]
 NOT_NEGATIVE += [
     "exploration.potential_weight",
     "exploration.segment_cost",

@@ -41,7 +41,7 @@ class Excursion:
         self._segments = segments
         self._ends = np.zeros(len(self._graph.keys))  # of segments, in or next to each cell
         self._waypoint = self._draw_waypoint(rng)
-        self._steps = None if self._waypoint is None else self._graph.steps_to(self._waypoint)
+        self._steps = self._graph.steps_to(-1 if self._waypoint is None else self._waypoint)
 
     def _draw_waypoint(self, rng: np.random.Generator) -> int | None:
         """Any cell that is known to be enterable, all alike."""
@@ -57,7 +57,8 @@ class Excursion:
         if segment > 0 and cell >= 0:
             self._ends[self._graph.surroundings(cell, len(current))] += 1
         late = segment >= _WAYPOINT_SHARE * self._segments
-        if self._waypoint is not None and (late or self._is_at(self._waypoint, current)):
+        astray = cell >= 0 and not np.isfinite(self._steps[cell])
+        if self._waypoint is not None and (late or astray or self._is_at(self._waypoint, current)):
             self._waypoint = None
 
     def _is_at(self, cell: int, current: Floats) -> bool:
@@ -67,13 +68,9 @@ class Excursion:
 
     def novelty(self) -> Floats:
         """Of all pool states, for this episode, now. -> [P]."""
-        if self._waypoint is not None:
-            steps = self._of_pool(self._steps)
-            if np.isfinite(steps).any():
-                return np.where(np.isfinite(steps), steps, len(self._graph.keys))
-        return self._of_pool(self._graph.reachable(self._config.revisit_cost * self._ends))
-
-    def _of_pool(self, values: Any) -> Floats:
-        """Values of cells for the states in them; states in none keep their own novelty."""
         cells = self._pool.cells
+        if self._waypoint is not None:
+            steps = np.where(cells >= 0, self._steps[cells], np.inf)
+            return np.minimum(steps, len(self._graph.keys))  # finite: scores are differences
+        values = self._graph.reachable(self._config.revisit_cost * self._ends)
         return np.where(cells >= 0, values[cells], self._pool.novelty)

@@ -29,10 +29,10 @@ class CandidatePool(NamedTuple):
     embeddings: Floats  # [P, d]
     novelty: Floats  # [P]
     potential: Floats  # [P]
-    plane: Floats | None = None  # [d, k] the directions that are explored; None: all
     graph: CellGraph | None = None  # where cells lead, of the "reachable" novelty
     cells: Any = None  # [P] of the graph, -1 for none
     cell_size: float = 1.0
+    plane: Floats | None = None  # [d, k] the directions that are explored; None: all
 
     def project(self, embeddings: Floats) -> Floats:
         """Embeddings in the directions that are explored. [..., d] -> [..., k]."""
@@ -51,11 +51,14 @@ class CandidatePool(NamedTuple):
 
 def exploration_probability(config: ExplorationConfig, progress: float, success: float) -> float:
     """p: linear in the share of training done (the paper), or p₀ · (1 - recent success)."""
+    start = config.probability
+    if config.decided == "episode" and start > 0:
+        start = config.episode_share
     if config.schedule == "success":
-        return config.probability * (1.0 - success)
+        return start * (1.0 - success)
     if config.anneal_fraction <= 0:
         return 0.0
-    return config.probability * max(0.0, 1.0 - progress / config.anneal_fraction)
+    return start * max(0.0, 1.0 - progress / config.anneal_fraction)
 
 
 def scores(novelty: Floats, potential: Floats, config: ExplorationConfig) -> Floats:

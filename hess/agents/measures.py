@@ -168,10 +168,10 @@ class GridMeasures:
     def rate(self, embeddings: Floats) -> CandidatePool:
         """Candidates with all that is known about them. [n, d]."""
         novelty, potential = self.novelty(embeddings), self.potential(embeddings)
+        pool = CandidatePool(embeddings, novelty, potential, plane=self.plane)
         if len(self.graph.keys) == 0:
-            return CandidatePool(embeddings, novelty, potential, self.plane)
+            return pool
         cells = self.graph.locate(self._keys(embeddings))
-        pool = CandidatePool(embeddings, novelty, potential, self.plane)
         return pool._replace(graph=self.graph, cells=cells, cell_size=self.cell_size)
 
     def state(self) -> dict[str, Floats]:

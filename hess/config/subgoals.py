@@ -55,6 +55,8 @@ class ExplorationConfig:
     decided: Literal["segment", "episode"] = "episode"
     """p decides for each subgoal who sets it (the paper), or for an episode whether p₀ of its
     subgoals are selected actively or none; "success" is then judged by episodes with none."""
+    episode_share: float = 0.5
+    """p at the start where it decides for episodes; before the first success, all explore."""
     success_window: int = 20
     """Training episodes that count as recent for the "success" schedule."""
     anneal_fraction: float = 0.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from hess.agents.exploration import (
     extend,
     scores,
     select_subgoal,
+    widest_directions,
 )
 from hess.config import ExplorationConfig
 
@@ -141,7 +143,9 @@ def test_extension_is_on_the_ray_and_exactly_as_long_as_asked(
 def test_linear_p_falls_to_zero_at_the_given_share_of_training(
     progress: float, expected: float
 ) -> None:
-    config = ExplorationConfig(probability=0.8, schedule="linear", anneal_fraction=0.5)
+    config = ExplorationConfig(
+        probability=0.8, schedule="linear", anneal_fraction=0.5, decided="segment"
+    )
     for success in (0.0, 1.0):
         assert exploration_probability(config, progress, success) == pytest.approx(expected)
 
@@ -153,9 +157,43 @@ def test_a_linear_p_with_no_time_to_anneal_is_zero() -> None:
 
 @pytest.mark.parametrize(("success", "expected"), [(0.0, 0.8), (0.25, 0.6), (1.0, 0.0)])
 def test_success_p_depends_on_recent_success_alone(success: float, expected: float) -> None:
-    config = ExplorationConfig(probability=0.8, schedule="success")
+    config = ExplorationConfig(probability=0.8, schedule="success", decided="segment")
     for progress in (0.0, 0.5, 1.0):
         assert exploration_probability(config, progress, success) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("success", "expected"), [(0.0, 0.6), (0.25, 0.45), (1.0, 0.0)])
+def test_p_of_episodes_has_a_start_of_its_own(success: float, expected: float) -> None:
+    config = ExplorationConfig(decided="episode", episode_share=0.6, schedule="success")
+    assert exploration_probability(config, 0.5, success) == pytest.approx(expected)
+    never = replace(config, probability=0.0)  # nothing would be selected in such an episode
+    assert exploration_probability(never, 0.5, success) == 0.0
+
+
+def test_the_widest_directions_are_those_of_places_not_of_visits() -> None:
+    rng = np.random.default_rng(0)
+    turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    far = np.linspace(0.0, 30.0, 40)[:, None] * [1.0, 0.0, 0.0]  # a path that was walked once
+    wide = rng.uniform(-4.0, 4.0, (4_000, 1)) * [0.0, 1.0, 0.0]
+    noise = rng.uniform(-1.0, 1.0, (4_040, 3)) * [0.1, 0.1, 1.0]
+    visited = np.concatenate([far, wide]) + noise
+    directions = widest_directions(visited @ turn.T, 2)
+    assert directions.shape == (3, 2)
+    np.testing.assert_allclose(directions.T @ directions, np.eye(2), atol=1e-9)
+    assert np.abs(turn[:, 0] @ directions[:, 0]) > 0.98
+    assert np.abs(turn[:, 1] @ directions[:, 1]) > 0.9
+
+
+def test_selection_looks_along_the_explored_directions_alone() -> None:
+    plane = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    states = np.array([[3.0, 4.0, 50.0], [9.0, 9.0, 0.0]])
+    pool = CandidatePool(states, np.array([0.0, 1.0]), np.zeros(2), plane=plane)
+    config = ExplorationConfig(extension=5.0, reach=1.0)
+    selection = select_subgoal(pool, np.array([0.0, 0.0, 7.0]), 10.0, 1.0, config)
+    assert selection is not None
+    # In reach, although far away in the third direction, in which nothing is asked for.
+    np.testing.assert_allclose(selection.selected, [3, 4, 7])
+    np.testing.assert_allclose(selection.imagined, [6, 8, 7])
 
 
 def test_fixed_units_do_not_depend_on_what_was_explored() -> None:

@@ -117,7 +117,7 @@ def test_success_is_judged_by_episodes_that_did_not_explore(
 
 
 def test_p_follows_the_schedule() -> None:
-    exploring = explorer(exploration__probability=0.8, exploration__schedule="success")
+    exploring = explorer(exploration__episode_share=0.8, exploration__schedule="success")
     assert exploring.set_probability(0.9) == pytest.approx(0.8)
     exploring.record(episode(success=True))
     exploring.record(episode())
