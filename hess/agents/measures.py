@@ -184,7 +184,8 @@ class GridMeasures:
         for name, table in tables.items():
             arrays[f"{name}.keys"], arrays[f"{name}.values"] = table.keys, table.values
         arrays |= prefixed(self.graph._asdict(), "graph.")
-        arrays["plane"] = np.zeros((0, 0)) if self.plane is None else self.plane
+        # Of one width, whether there is one yet or not: what a checkpoint must look like.
+        arrays["plane"] = np.zeros((0, self.config.directions)) if self.plane is None else self.plane
         return {name: np.asarray(array) for name, array in arrays.items()}
 
     def restore(self, arrays: dict[str, Any]) -> None:

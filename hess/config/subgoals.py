@@ -93,7 +93,7 @@ class ExplorationConfig:
     "reachable" novelty, unless most visits of the next cell came by them; 0 takes all."""
     waypoints: float = 0.5
     """Share of exploring episodes that go to a random visited cell first ("reachable" novelty)."""
-    revisit_cost: float = 1.0
+    revisit_cost: float = 2.0
     """What each segment of an episode that ended in or next to a cell adds to the cell's log count
     for the rest of the episode ("reachable" novelty)."""
     count_discount: float = 0.99
