@@ -1,4 +1,8 @@
-"""Ctrl-C and SIGTERM end a run after the current round; a second one ends it at once."""
+"""Ctrl-C and SIGTERM end a run after the current round; a second one ends it at once.
+
+A signal that is ignored when a run begins stays ignored. A script's background, `nohup` and cron
+ignore SIGINT so that a Ctrl-C meant for something else does not end the run; SIGTERM does.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +28,19 @@ class StopOnSignal:
         """Whether a signal has asked to stop."""
         return self.signal is not None
 
+    @property
+    def advice(self) -> str | None:
+        """How to stop this process, for a log; None where nothing would be saved."""
+        if signal.SIGTERM not in self._previous:
+            return None
+        also = "Ctrl-C or " if signal.SIGINT in self._previous else ""
+        return f"to stop: {also}`kill {os.getpid()}` saves a checkpoint"
+
     def __enter__(self) -> StopOnSignal:
         # Only the main thread may set handlers; a run started from another one just has none.
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
-                if signal.getsignal(number) is not signal.SIG_IGN:  # as in a shell's background
+                if signal.getsignal(number) is not signal.SIG_IGN:
                     self._previous[number] = signal.signal(number, self._remember)
         return self
 

@@ -91,6 +91,47 @@ def test_a_second_signal_while_saving_leaves_nothing_half_written(
         assert outcome(path_of(CONFIG, runs)) == undisturbed
 
 
+def test_in_the_background_interrupts_are_ignored_and_kill_saves(
+    tmp_path: Path, cache: Path, undisturbed: Outcome
+) -> None:
+    """As after `nohup hess train ... > log &` in a script."""
+    runs, log = tmp_path / "runs", tmp_path / "log"
+    ignoring = ["sh", "-c", 'trap "" INT HUP QUIT; exec "$@" > "$0" 2>&1', str(log)]
+    signals = ",".join(map(str, (signal.SIGINT, signal.SIGHUP, signal.SIGINT, signal.SIGTERM)))
+    process = Popen(
+        [*ignoring, *command(CONFIG, runs)],
+        env=environment(cache) | {"HESS_TEST_SIGNAL": f"{signals} {6 * HORIZON}"},
+        cwd=cache,
+    )
+    assert process.wait() == 143
+    first, *_ = lines = log.read_text().splitlines()
+    assert first == f"to stop: `kill {process.pid}` saves a checkpoint"
+    assert f"stopped at step {6 * HORIZON}; everything is saved" in lines
+    assert log.read_text().count("again to leave at once") == 1
+    assert not re.search(r"[^\x20-\x7eφ²µ\n]", log.read_text()), "something for a terminal"
+    assert finish(command(CONFIG, runs), cache).code == 0
+    assert outcome(path_of(CONFIG, runs)) == undisturbed
+
+
+def test_a_log_grows_while_a_run_trains(tmp_path: Path, cache: Path) -> None:
+    """Without a flush, the lines would come out of the buffer only at the end."""
+    with (tmp_path / "log").open("w+") as log:
+        process = Popen(
+            command(CONFIG, tmp_path / "runs"),
+            stdout=log,
+            env=environment(cache) | {"HESS_TEST_SIGNAL": f"{signal.SIGKILL} {6 * HORIZON}"},
+            cwd=cache,
+        )
+        assert process.wait() == -signal.SIGKILL
+        log.seek(0)
+        first, *others = log.read().splitlines()
+    assert f"`kill {process.pid}` saves a checkpoint" in first
+    assert [line.split(":")[0] for line in others] == [
+        "evaluation at step 0",
+        f"evaluation at step {5 * HORIZON}",
+    ]
+
+
 @pytest.mark.faults
 def test_the_program_leaves_with_130_when_asked_twice(tmp_path: Path, cache: Path) -> None:
     process = Popen(
@@ -112,6 +153,7 @@ def test_a_second_program_stops_and_a_killed_one_blocks_nobody(
     path = path_of(CONFIG, tmp_path)
     first = start(command(CONFIG, tmp_path), cache)
     assert first.stdout is not None
+    assert f"`kill {first.pid}` saves a checkpoint" in first.stdout.readline()
     assert "evaluation at step 0" in first.stdout.readline()
     first.send_signal(signal.SIGSTOP)
     second = finish(command(CONFIG, tmp_path), cache)
