@@ -20,9 +20,12 @@ TORCH_INDEX ?=
 
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest --durations=10 $(PYTEST_ARGS)
+FAST := not slow and not faults and not ray
+# Each worker takes a stretch of neighbouring tests, which share what is prepared and compiled.
+WORKERS_FLAGS := -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train test pytest test-slow test-faults test-ray lint types format bench docs-check lock clean
+.PHONY: help setup train test pytest test-slow test-faults test-ray test-all coverage lint types format bench docs-check lock clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -33,16 +36,24 @@ train: $(STAMP)  ## train HESS (TASK=PointMaze STEPS=100000, further flags in AR
 test: lint types pytest  ## lint, types and the fast tests: what has to pass before a merge
 
 pytest: $(STAMP)
-	$(PYTEST) -n $(WORKERS) -m "not slow and not faults and not ray"
+	$(PYTEST) $(WORKERS_FLAGS) -m "$(FAST)"
 
 test-slow: $(STAMP)  ## the tests that take minutes
-	$(PYTEST) -n $(WORKERS) -m "slow and not faults"
+	$(PYTEST) $(WORKERS_FLAGS) -m "slow and not faults"
 
 test-faults: $(STAMP)  ## kills, full disks, broken files: does everything survive?
-	$(PYTEST) -n $(WORKERS) -m faults
+	$(PYTEST) $(WORKERS_FLAGS) -m faults
 
 test-ray: $(VENV)/.hess-ray-stamp  ## sweeps on a Ray cluster of several simulated machines
 	$(PYTEST) -m ray
+
+test-all: test test-slow test-faults test-ray  ## every test there is; takes hours
+
+coverage: $(STAMP)  ## lines that no test runs; fails below the share in pyproject.toml
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest $(WORKERS_FLAGS) -m "$(FAST)" $(PYTEST_ARGS)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 lint: $(STAMP)  ## ruff: rules and formatting
 	$(BIN)/ruff check .
@@ -76,7 +87,7 @@ LOCK_FLAGS := --quiet --universal --fork-strategy fewest --python-version 3.11 -
 	--custom-compile-command "make lock"
 
 clean:  ## remove .venv and caches; runs and results stay
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- the virtual environment --------------------------------------------------------------
