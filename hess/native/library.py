@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import functools
 import hashlib
 import logging
@@ -11,8 +12,9 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -95,12 +97,25 @@ def build() -> ctypes.CDLL:
         with tempfile.TemporaryDirectory() as temporary:
             return _load(_compile(command, Path(temporary, "products.so")))
     library = folder / f"products-{_digest(command)}.so"
-    if library.exists():
-        try:
-            return _load(library)
-        except UnavailableError as reason:
-            _log.warning("%s; compiled anew", reason)
-    return _load(_compile(command, library))
+    with _alone_in(folder):
+        if library.exists():
+            try:
+                return _load(library)
+            except UnavailableError as reason:
+                _log.warning("%s; compiled anew", reason)
+        return _load(_compile(command, library))
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """The runs of a sweep start at once: one of them compiles, the others wait for the result."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without locks: each compiles for itself
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def compile_command() -> list[str]:

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,10 @@ from hess.native import library
 
 @pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A machine on which nothing has been compiled yet."""
+    """A machine on which nothing has been compiled yet, in a hurry: nothing is calculated here."""
     monkeypatch.delenv("HESS_PRODUCTS", raising=False)
+    flags = [flag for flag in library._FLAGS if flag != "-O3"]
+    monkeypatch.setattr(library, "_FLAGS", flags)
     monkeypatch.setattr(library, "cache_folder", lambda: tmp_path)
     library.loaded.cache_clear()
     yield tmp_path
@@ -49,10 +52,19 @@ def compiler(folder: Path, script: str) -> str:
     return str(path)
 
 
-def test_they_are_compiled_once(own_cache: Path) -> None:
+def test_they_are_compiled_once(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     needs_compiler()
-    library.build()
+    compiled, original = list[Path](), library._compile
+
+    def noted(command: list[str], target: Path) -> Path:
+        compiled.append(target)
+        return original(command, target)
+
+    monkeypatch.setattr(library, "_compile", noted)
+    with ThreadPoolExecutor(2) as both:  # as two runs that start at the same time
+        assert all(both.map(lambda _: library.build(), range(2)))
     (kept,) = own_cache.iterdir()
+    assert compiled == [kept]
     before = kept.stat().st_mtime_ns
     library.build()
     assert [kept] == list(own_cache.iterdir())
