@@ -209,9 +209,12 @@ def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_reader_that_leaves_early_is_no_error() -> None:
-    code = f"{sys.executable} -c 'from hess.cli import main; raise SystemExit(main())' envs"
+    program = "from hess.cli import main; raise SystemExit(main())"
+    command = [sys.executable, "-c", program, "envs"]
     done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", f"{code} | head -c 1"], capture_output=True, check=False
+        ["bash", "-o", "pipefail", "-c", '"$0" "$@" | head -c 1', *command],
+        capture_output=True,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"")
 

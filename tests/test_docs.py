@@ -1,13 +1,15 @@
 """Every command, example and link of the README and the docs works.
 
 Commands run in the order of their page, in one new folder per page. Those that take long or change
-the machine are replaced as the two tables say; nothing is left out.
+the machine are replaced as the two tables say; nothing is left out. Pages that train for long are
+slow tests; the others, one of which trains, and all checks of the text run every time.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,6 +22,8 @@ from hess.cli.doctor import rendering_problem
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+# These train what they explain at its published size.
+LONG = ("README.md", "docs/methods.md", "docs/reproducing.md", "docs/scaling.md", "docs/seeing.md")
 
 # command in the text -> what is run instead ({root} is the checkout)
 INSTEAD = {
@@ -28,6 +32,8 @@ INSTEAD = {
     "make test-slow": "make --directory {root} --dry-run test-slow",
     "make test-faults": "make --directory {root} --dry-run test-faults",
     "make test-ray": "make --directory {root} --dry-run test-ray",
+    "make test-all": "make --directory {root} --dry-run test-all",
+    "make coverage": "make --directory {root} --dry-run coverage",
     "make bench": "make --directory {root} --dry-run bench",
     "make docs-check": "make --directory {root} --dry-run docs-check",
     "make format": "make --directory {root} --dry-run format",
@@ -97,11 +103,12 @@ def commands(block: Block) -> Iterator[str]:
 
 def steps(page: Path) -> Iterator[tuple[str, list[str], bool]]:
     """Where it stands, what to run, and whether it draws."""
+    places = {"root": shlex.quote(str(ROOT)), "python": shlex.quote(sys.executable)}
     for block in blocks(page):
-        place = f"{page.relative_to(ROOT)}:{block.line}"
+        place = f"{name_of(page)}:{block.line}"
         if block.language in ("bash", "console"):
             for command in commands(block):
-                run = INSTEAD.get(command, command).format(root=ROOT, python=sys.executable)
+                run = INSTEAD.get(command, command).format(**places)
                 draws = "hess render" in command or "--video" in command
                 yield f"{place}: {command}", ["bash", "-euc", run], draws
         elif block.language == "python":
@@ -111,7 +118,21 @@ def steps(page: Path) -> Iterator[tuple[str, list[str], bool]]:
             yield f"{place}: Python example", [sys.executable, "-c", code], "render" in code
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=name_of)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.slow] if name_of(page) in LONG else [])
+        for page in PAGES
+    ],
+    ids=name_of,
+)
 def test_every_command_and_example_works(page: Path, tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}
     environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
@@ -136,14 +157,14 @@ def test_every_command_and_example_works(page: Path, tmp_path: Path) -> None:
             assert done.returncode == 0, f"{place}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@every_page
 def test_every_block_says_its_language(page: Path) -> None:
     known = {"bash", "console", "python", "text", "bibtex", "json"}
     wrong = [f"{page.name}:{b.line}" for b in blocks(page) if b.language not in known]
     assert not wrong, f"{wrong}: one of {sorted(known)} has to follow the backquotes"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@every_page
 def test_every_relative_link_leads_somewhere(page: Path) -> None:
     prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
     targets = re.findall(r"\]\(([^)\s]+)\)", prose) + re.findall(r'(?:src|href)="([^"]+)"', prose)
@@ -170,6 +191,10 @@ def anchors(page: Path) -> set[str]:
     return {
         re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings
     }
+
+
+def test_the_long_pages_are_there() -> None:
+    assert set(LONG) <= {name_of(page) for page in PAGES}
 
 
 def test_no_replacement_is_left_over() -> None:

@@ -58,7 +58,22 @@ def test_sets_what_the_libraries_read(tmp_path: Path) -> None:
     assert settings["NPROC"] == "3"
     assert Path(settings["JAX_COMPILATION_CACHE_DIR"]).parent == tmp_path / "hess"
     if sys.platform == "linux":
-        assert settings["MUJOCO_GL"] == "egl"
+        assert settings["MUJOCO_GL"] in ("egl", "disable")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="EGL is Linux's")
+@pytest.mark.parametrize(
+    ("missing", "chosen"),
+    [((), "egl"), (("libEGL.so.1",), "disable"), (runtime._OPENGL, "disable")],
+)
+def test_draws_through_egl_only_where_its_libraries_are(
+    missing: tuple[str, ...], chosen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("MUJOCO_GL", "DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setattr(runtime, "_loads", lambda library: library not in missing)
+    runtime.choose_gl()
+    assert os.environ["MUJOCO_GL"] == chosen
 
 
 def test_keeps_what_the_user_has_set(tmp_path: Path) -> None:
@@ -183,7 +198,8 @@ def test_describes_versions_and_machine() -> None:
     assert all(description["packages"].values())
     assert description["cores"] >= len(description["affinity"]) >= 1
     assert description["memory_gib"] > 0
-    assert str(Path.home()) not in json.dumps(description)
+    private = {os.path.expanduser("~"), sys.prefix, os.getcwd()} - {"/"}
+    assert not [folder for folder in private if folder in json.dumps(description)]
 
 
 def test_names_no_commit_outside_a_checkout(

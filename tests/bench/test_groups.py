@@ -1,4 +1,8 @@
-"""Every group of rows at its smallest; nothing here looks at the clock."""
+"""Every group of rows at its smallest; nothing here looks at the clock.
+
+What trains, or starts programs that do, is slow however small it is: the programs are compiled for
+the sizes that are published.
+"""
 
 from __future__ import annotations
 
@@ -69,6 +73,7 @@ def test_groups_in_this_process(group: str) -> None:
     check(importlib.import_module(f"hess.bench.{group}").rows(TINY), group)
 
 
+@pytest.mark.slow
 def test_update_and_limit_take_turns_in_two_processes() -> None:
     check([limit_row(TINY, runtime.available_cores()[:1])], "sac")
 
@@ -112,6 +117,7 @@ def test_training_writes_at_least_as_often_as_published() -> None:
     assert config.record.checkpoint_interval <= published.checkpoint_interval
 
 
+@pytest.mark.slow
 def test_training_is_measured_whole_and_in_halves() -> None:
     rows = training.rows(TINY, task="PointMaze")
     check(rows, "training")
@@ -122,6 +128,7 @@ def test_training_is_measured_whole_and_in_halves() -> None:
     assert "70 steps/s" in rows[1].note
 
 
+@pytest.mark.slow
 def test_every_hierarchical_baseline_is_compared_with_hess() -> None:
     rows = methods.rows(TINY, task="PointMaze")
     check(rows, "methods")
@@ -129,6 +136,7 @@ def test_every_hierarchical_baseline_is_compared_with_hess() -> None:
     assert all(row.goal is not None and row.goal.value == 1.3 for row in rows)
 
 
+@pytest.mark.slow
 def test_memory_is_watched() -> None:
     check(memory.rows(TINY), "memory")
 
