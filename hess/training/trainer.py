@@ -74,7 +74,9 @@ class Trainer:
         at_once = False
         try:
             with StopOnSignal() as stop:
-                self._begin(stop)
+                self._begin()
+                if stop.advice is not None and not self._finished:
+                    self._display.message(stop.advice)
                 self._loop(stop)
             return Result(self.step, self._finished, self._success_rate, stop.signal)
         except KeyboardInterrupt:
@@ -89,7 +91,7 @@ class Trainer:
     def _finished(self) -> bool:
         return self.step >= self.config.steps and self._evaluated == self.step
 
-    def _begin(self, stop: StopOnSignal) -> None:
+    def _begin(self) -> None:
         shape, replay = self.agent.shape, self.agent.replay
         expected = Expected(self._state(), empty_episode(shape), replay.slots, self.config.num_envs)
         checkpoint = self._checkpoints.load(expected, self._display.message)
@@ -108,8 +110,6 @@ class Trainer:
             self._display.message(f"the run has done its {self.config.steps:,} steps already")
         else:
             self._folder.write_metadata()
-            if stop.advice is not None:
-                self._display.message(stop.advice)
 
     def _resume(self, checkpoint: Checkpoint) -> None:
         manifest = checkpoint.manifest

@@ -1,4 +1,4 @@
-"""Miniatures of the paper's figures, trained for real, end in pictures."""
+"""Miniatures of the paper's figures, trained for real or made up, end in pictures."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import pytest
 
 from hess.analysis.runs import Run, find_runs
 from hess.cli import main
+from hess.cli.sweeping import ManyRuns
 from hess.config import Config
 from hess.experiments.drawings import Material, draw
+from hess.experiments.plan import Plan
 from hess.experiments.reproduction import Request, panels, plan_of
 from hess.experiments.suites import SUITES, Suite, suite
 from tests.analysis.fakes import fake_run
@@ -18,6 +20,7 @@ PNG = b"\x89PNG"
 TINY = ["--tasks", "PointMaze", "--seeds", "1", "--scale", "0.004"]
 
 
+@pytest.mark.slow
 def test_two_miniatures_share_a_run_and_end_in_pictures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -47,12 +50,33 @@ MADE_UP = Request(seeds=1, tasks=("PointMaze",), scale=0.06)  # 30 000 steps
 def material(row: Suite, folder: Path, snapshots: int = 4) -> Material:
     """A suite's runs as if they had been trained."""
     shown = panels(row, MADE_UP)
-    for number, run in enumerate(plan_of(shown)):
-        config = run.config
-        made = fake_run(folder / f"made-{number}", method=config.method, snapshots=snapshots)
+    make_up(plan_of(shown), folder, snapshots)
+    return Material(row, MADE_UP.tasks, shown, folder, smooth=3)
+
+
+def make_up(plan: Plan, folder: Path, snapshots: int) -> None:
+    for number, run in enumerate(plan):
+        made = fake_run(folder / f"made-{number}", method=run.config.method, snapshots=snapshots)
         run.path(folder).parent.mkdir(parents=True, exist_ok=True)
         made.path.rename(run.path(folder))
-    return Material(row, MADE_UP.tasks, shown, folder, smooth=3)
+
+
+def test_the_command_draws_what_has_been_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pretend(many: ManyRuns, plan: Plan) -> int:
+        make_up(plan, many.runs, snapshots=1)
+        return 0
+
+    monkeypatch.setattr(ManyRuns, "carry_out", pretend)
+    flags = [*TINY, "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "figures")]
+    assert main(["reproduce", "fig3", "fig17", *flags]) == 0
+    names = ["fig3.png", "fig3.pdf", "fig17.png", "fig17.pdf", "fig17.md"]
+    assert capsys.readouterr().out.splitlines() == [str(tmp_path / "figures" / n) for n in names]
+    assert (tmp_path / "figures/fig3.png").read_bytes().startswith(PNG)
+    assert "| PointMaze | hess-continuous-stability | 1 |" in (
+        tmp_path / "figures/fig17.md"
+    ).read_text()
 
 
 @pytest.mark.parametrize("name", ["fig4", "fig9"])
