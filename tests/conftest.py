@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import random
+import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -27,6 +29,7 @@ def share_caches() -> None:
     folder = Path(__file__).parent.parent / ".pytest_cache" / "compiled"
     if runtime.cache_problem(folder) is not None:  # somebody else's checkout
         folder = Path(tempfile.mkdtemp(prefix="hess-tests-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ["XDG_CACHE_HOME"] = str(folder)
     os.environ["MPLCONFIGDIR"] = str(folder / "matplotlib")
     # Most of what tests compile is small, but there are thousands of them.
