@@ -68,6 +68,7 @@ def test_envs_have_a_row_for_every_task() -> None:
             assert row.goal.value == (1.5 if task.images else 1.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", ["representation", "acting"])
 def test_groups_in_this_process(group: str) -> None:
     check(importlib.import_module(f"hess.bench.{group}").rows(TINY), group)

@@ -74,9 +74,10 @@ def test_the_command_draws_what_has_been_run(
     names = ["fig3.png", "fig3.pdf", "fig17.png", "fig17.pdf", "fig17.md"]
     assert capsys.readouterr().out.splitlines() == [str(tmp_path / "figures" / n) for n in names]
     assert (tmp_path / "figures/fig3.png").read_bytes().startswith(PNG)
-    assert "| PointMaze | hess-continuous-stability | 1 |" in (
-        tmp_path / "figures/fig17.md"
-    ).read_text()
+    assert (
+        "| PointMaze | hess-continuous-stability | 1 |"
+        in (tmp_path / "figures/fig17.md").read_text()
+    )
 
 
 @pytest.mark.parametrize("name", ["fig4", "fig9"])

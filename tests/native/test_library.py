@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import logging
 import os
+import shlex
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -21,10 +22,8 @@ from hess.native import library
 
 @pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A machine on which nothing has been compiled yet, in a hurry: nothing is calculated here."""
+    """A machine on which nothing has been compiled yet."""
     monkeypatch.delenv("HESS_PRODUCTS", raising=False)
-    flags = [flag for flag in library._FLAGS if flag != "-O3"]
-    monkeypatch.setattr(library, "_FLAGS", flags)
     monkeypatch.setattr(library, "cache_folder", lambda: tmp_path)
     library.loaded.cache_clear()
     yield tmp_path
@@ -52,29 +51,67 @@ def compiler(folder: Path, script: str) -> str:
     return str(path)
 
 
-def test_they_are_compiled_once(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def compiled() -> Path:
+    """The library that other tests calculate with."""
     needs_compiler()
-    compiled, original = list[Path](), library._compile
+    return Path(library.build()._name)
 
-    def noted(command: list[str], target: Path) -> Path:
-        compiled.append(target)
-        return original(command, target)
 
-    monkeypatch.setattr(library, "_compile", noted)
-    with ThreadPoolExecutor(2) as both:  # as two runs that start at the same time
-        assert all(both.map(lambda _: library.build(), range(2)))
+@pytest.fixture
+def quick_compiler(
+    compiled: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A compiler that always comes to the same result, for tests of what becomes of it."""
+    script = (
+        'case "$*" in *--version*) echo 1; exit;; esac\n'
+        f'for target; do :; done; cp {shlex.quote(str(compiled))} "$target"'
+    )
+    path = compiler(tmp_path_factory.mktemp("bin"), script)
+    monkeypatch.setenv("CXX", shlex.quote(path))
+
+
+@pytest.mark.usefixtures("quick_compiler")
+def test_they_are_compiled_once(own_cache: Path) -> None:
+    library.build()
     (kept,) = own_cache.iterdir()
-    assert compiled == [kept]
     before = kept.stat().st_mtime_ns
     library.build()
     assert [kept] == list(own_cache.iterdir())
     assert kept.stat().st_mtime_ns == before
 
 
+@pytest.mark.usefixtures("quick_compiler")
+def test_others_wait_for_the_one_that_compiles(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locked, original = list[bool](), library._compile
+
+    def noted(command: list[str], target: Path) -> Path:
+        locked.append(is_locked(own_cache))
+        return original(command, target)
+
+    monkeypatch.setattr(library, "_compile", noted)
+    library.build()
+    assert locked == [True]
+    assert not is_locked(own_cache)
+
+
+def is_locked(folder: Path) -> bool:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+@pytest.mark.usefixtures("quick_compiler")
 def test_a_damaged_library_is_compiled_anew(
     own_cache: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    needs_compiler()
     kept = own_cache / f"products-{library._digest(library.compile_command())}.so"
     kept.write_bytes(b"\x7fELF and then nothing")
     library.build()
@@ -88,10 +125,10 @@ def test_other_flags_are_another_library(own_cache: Path, monkeypatch: pytest.Mo
     assert library._digest(command) != library._digest([*command, "-g"])
 
 
+@pytest.mark.usefixtures("quick_compiler")
 def test_a_folder_that_cannot_be_written_costs_only_time(
     own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    needs_compiler()
     monkeypatch.setattr(library, "cache_problem", lambda folder: "Read-only file system")
     library.build()
     assert list(own_cache.iterdir()) == []
