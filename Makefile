@@ -78,6 +78,7 @@ lock: $(STAMP)  ## choose new versions within the bounds of pyproject.toml
 	$(PIP) install --quiet "uv>=0.9,<1"
 	$(BIN)/uv pip compile $(LOCK_FLAGS) --generate-hashes --extra dev pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile $(LOCK_FLAGS) --generate-hashes -c requirements.lock --extra ray pyproject.toml -o requirements-ray.lock
+	$(BIN)/uv pip compile $(LOCK_FLAGS) --generate-hashes -c requirements.lock --extra envs pyproject.toml -o requirements-envs.lock
 	$(BIN)/uv pip compile $(LOCK_FLAGS) --no-annotate -c requirements.lock --extra bench pyproject.toml \
 		| sed -E -e '/^(cuda|nvidia|triton)-?/d' \
 		  -e "s/^torch==([0-9.]+)/torch==\1+cpu ; sys_platform == 'linux'\ntorch==\1 ; sys_platform != 'linux'/" \
