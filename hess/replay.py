@@ -27,7 +27,7 @@ class EpisodeShape(NamedTuple):
 
 
 class Episode(NamedTuple):
-    """One rollout, padded to the horizon T with S = T / c segments; NumPy or JAX arrays."""
+    """One rollout, padded to the horizon T with S = ⌈T / c⌉ segments; NumPy or JAX arrays."""
 
     observations: Any  # [T+1, obs]
     goals: Any  # [T+1, goal]

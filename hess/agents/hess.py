@@ -159,7 +159,8 @@ class Hess:
         if self.has_representation and not episode.embedded:
             # Collected at random while φ was learned for the first time.
             embeddings = self.embed(episode.observations)
-            episode = _with_subgoals(episode, embeddings, self.explorer.radius)
+            interval = self.config.subgoal_interval
+            episode = _with_subgoals(episode, embeddings, self.explorer.radius, interval)
         self.replay = insert(self.replay, episode)
         self.episodes += 1
         self.moments.add(episode.observations[: int(episode.length) + 1])
@@ -240,7 +241,8 @@ class Hess:
         self.networks = replace(self.networks, representation=state)
         self.explorer.fit_to_representation(state.network, self.replay, first)
         if first:
-            self.replay = _relabel(self.replay, state.network, self.explorer.radius)
+            interval = self.config.subgoal_interval
+            self.replay = _relabel(self.replay, state.network, self.explorer.radius, interval)
             self.replay_revision += 1
         self._refresh_novelty()
         new = self.embed(self._probe_states)
@@ -317,21 +319,21 @@ class Hess:
             self.replay,
             self.explorer.measures,
             self._fold("snapshot"),
+            interval=self.config.subgoal_interval,
         )
 
 
-def _relabel_episodes(replay: Replay, network: Any, radius: float) -> Replay:
+def _relabel_episodes(replay: Replay, network: Any, radius: float, interval: int) -> Replay:
     """Give the random episodes before the first φ their embeddings and subgoals.
 
     Their actions were uniform, whatever the subgoal, so any subgoal makes valid data.
     """
     embeddings = embed_replay(network, replay)
-    return Replay(_with_subgoals(replay.episodes, embeddings, radius), replay.inserted)
+    return Replay(_with_subgoals(replay.episodes, embeddings, radius, interval), replay.inserted)
 
 
-def _with_subgoals(episodes: Episode, embeddings: Any, radius: float) -> Episode:
+def _with_subgoals(episodes: Episode, embeddings: Any, radius: float, interval: int) -> Episode:
     """One episode or a ring of them, with subgoals where their high-level actions point."""
-    interval = episodes.actions.shape[-2] // episodes.subgoals.shape[-2]
     subgoals = embeddings[..., :-1:interval, :] + radius * episodes.high_actions
     return episodes._replace(
         embeddings=embeddings,
@@ -341,4 +343,4 @@ def _with_subgoals(episodes: Episode, embeddings: Any, radius: float) -> Episode
     )
 
 
-_relabel = jax.jit(_relabel_episodes, donate_argnums=0)
+_relabel = jax.jit(_relabel_episodes, donate_argnums=0, static_argnums=3)

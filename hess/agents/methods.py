@@ -6,12 +6,14 @@ An ablation is a row of config overrides; a baseline is another agent behind the
 from __future__ import annotations
 
 import importlib
+import re
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from hess.config import Config, override
-from hess.errors import unknown
+from hess.config import Config, fill, override
+from hess.errors import HessError, unknown
 
 if TYPE_CHECKING:
     from hess.agents.agent import Agent
@@ -169,7 +171,52 @@ METHODS = {row.name: row for row in _ROWS}
 
 
 def method(name: str) -> Method:
-    """The row of that name."""
-    if name not in METHODS:
-        raise unknown("method", name, METHODS)
-    return METHODS[name]
+    """The row of that name; `module:name` is one that an imported module has registered.
+
+    Nothing is imported here: whoever wrote a run folder has chosen the names in it.
+    """
+    module, _, own = name.rpartition(":")
+    if module and module not in sys.modules:
+        raise HessError(f"the method {name!r} is registered by a module that is not imported")
+    if own not in METHODS:
+        raise unknown("method", own, METHODS)
+    return replace(METHODS[own], name=name)
+
+
+def import_method(name: str) -> Method:
+    """The row of a method that the user has named; the module in `module:name` is imported."""
+    module = name.rpartition(":")[0]
+    if module:
+        try:
+            importlib.import_module(module)
+        except Exception as error:  # somebody else's module may fail in any way
+            raise HessError(
+                f"cannot load the method {name!r}: {type(error).__name__}: {error}"
+            ) from error
+    return method(name)
+
+
+def register_method(
+    name: str,
+    agent: str | type[Any] = _HESS,
+    *,
+    summary: str = "",
+    overrides: Mapping[str, Any] | None = None,
+) -> str:
+    """Make a method of your own known, as a variant of HESS or with an agent of its own.
+
+    `agent` is a class with the methods of `hess.agents.agent.Agent`, or "module:Class". On the
+    command line it is `--method module:name`, with the module that makes this call.
+    """
+    if not re.fullmatch(r"[\w-]+", name):
+        raise HessError(f"a method's name must be letters, digits and -, like 'mine', not {name!r}")
+    target = agent if isinstance(agent, str) else f"{agent.__module__}:{agent.__qualname__}"
+    if not re.fullmatch(r"[\w.]+:\w+", target):
+        raise HessError(f"the agent of a method must be a class of a module, not {target!r}")
+    changes = dict(overrides or {})
+    fill(Config(), changes)
+    row = Method(name, summary, "none", changes, target)
+    if METHODS.get(name, row) != row:
+        raise HessError(f"the method {name!r} exists already; rename yours")
+    METHODS[name] = row
+    return name

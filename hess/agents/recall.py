@@ -60,7 +60,12 @@ def recall_boundaries(
         steps <= lengths[:, None],
         np.asarray(ages)[:stored].astype(np.float64),
         # A segment that was never begun has no action to compare.
-        np.where(steps[:-1] < lengths[:, None], np.asarray(log_ratios)[:stored], 0.0),
+        # The one of a shorter last segment leads to no boundary.
+        np.where(
+            steps[:-1] < lengths[:, None],
+            np.asarray(log_ratios)[:stored, : len(steps) - 1],
+            0.0,
+        ),
     )
 
 

@@ -36,11 +36,13 @@ def take_snapshot(
     replay: Replay,
     measures: GridMeasures | None,
     key: PRNGKeyArray,
+    *,
+    interval: int,
     neighbours: int = _NEIGHBOURS,
 ) -> Arrays:
     """φ, states with their x, y, the measures per cell, latest trajectories and subgoals.
 
-    Without measures there are no cells.
+    Without measures there are no cells. `interval` is c.
     """
     recalled = recall_states(network, replay, key, neighbours)
     positions, embeddings = np.asarray(recalled.positions), np.asarray(recalled.embeddings)
@@ -53,7 +55,7 @@ def take_snapshot(
     }
     recent = recall_latest(replay, _RECENT)
     embed = HostMLP(network)  # sizes differ from call to call: nothing to be compiled for
-    snapshot |= _trajectories(embed, recent[-_EPISODES:])
+    snapshot |= _trajectories(embed, recent[-_EPISODES:], interval)
     snapshot |= _subgoals(embed, recent, positions, embeddings)
     cells = _cells(measures, network.biases[-1].shape[0])
     return _compact(snapshot) | cells | flatten(network, "representation")
@@ -94,10 +96,9 @@ def _affordable(size: int, most: int) -> int:
     return min(most, _OBSERVED_BYTES // (size * 2))
 
 
-def _trajectories(embed: HostMLP, episodes: list[Episode]) -> Arrays:
+def _trajectories(embed: HostMLP, episodes: list[Episode], interval: int) -> Arrays:
     """Thinned trajectories, oldest first; entries after an episode's end have to be ignored."""
     states, size = episodes[0].observations.shape
-    segments = len(episodes[0].subgoals)
     lengths = np.array([int(each.length) for each in episodes], np.int32)
     stride = -(-states // _POINTS)
     observations = np.stack([episode.observations[::stride] for episode in episodes])
@@ -108,7 +109,7 @@ def _trajectories(embed: HostMLP, episodes: list[Episode]) -> Arrays:
         "latest.positions": np.stack([each.positions[::stride] for each in episodes]),
         "latest.embeddings": embed(observations),
         "latest.lengths": lengths,
-        "latest.segments": segment_counts(lengths, len(episodes[0].actions) // segments),
+        "latest.segments": segment_counts(lengths, interval),
         "latest.stride": np.array(stride, np.int32),
         "latest.successes": np.array([bool(each.successes.any()) for each in episodes]),
         "latest.active": np.stack([each.active for each in episodes]),

@@ -50,7 +50,7 @@ def arrays(acting: MLP, now: MLP, lengths: tuple[int, ...] = (200, 200, 120)) ->
         replay = insert(replay, episode(number, acting, length))
     measures = GridMeasures(ExplorationConfig(cell_size=0.5))
     measures.visit(episode(0, now, 200).embeddings)
-    return take_snapshot(now, replay, measures, jax.random.key(0))
+    return take_snapshot(now, replay, measures, jax.random.key(0), interval=INTERVAL)
 
 
 def written(path: Path, content: Arrays) -> Path:

@@ -124,7 +124,14 @@ class Fun:
             return {}
         key = jax.random.fold_in(self._key, self.episodes)
         network = self._latent_network()
-        return take_snapshot(network, self.replay, None, key, neighbours=_NEIGHBOURS)
+        return take_snapshot(
+            network,
+            self.replay,
+            None,
+            key,
+            interval=self.config.subgoal_interval,
+            neighbours=_NEIGHBOURS,
+        )
 
 
 def latent_network(network: FunNetwork, scaling: Scaling) -> MLP:

@@ -81,8 +81,10 @@ class FunLearner:
         inputs = _time_first(high_input(HighView(), episodes.observations, episodes.goals))
         scaled = (inputs - scaling.centre) * scaling.factor
         observations, goals = jnp.split(scaled, [self.shape.observation_dim], -1)
-        random = jnp.repeat(episodes.active.T, self.interval, axis=0)
-        directions = jnp.repeat(_time_first(episodes.high_actions), self.interval, axis=0)
+        random, directions = (
+            jnp.repeat(each, self.interval, axis=0)[: self.shape.horizon]  # the last one is shorter
+            for each in (episodes.active.T, _time_first(episodes.high_actions))
+        )
         # The state after the last step has no segment; its goal is the manager's.
         return Steps(
             observations,
