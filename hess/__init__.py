@@ -15,16 +15,20 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hess.agents.methods import register_method
     from hess.api import evaluate, load, train
     from hess.envs import make as make_env
+    from hess.envs import register_maze
 
-__all__ = ["evaluate", "load", "make_env", "train"]
+__all__ = ["evaluate", "load", "make_env", "register_maze", "register_method", "train"]
 
 _HOMES = {
     "train": "hess.api:train",
     "load": "hess.api:load",
     "evaluate": "hess.api:evaluate",
     "make_env": "hess.envs:make",
+    "register_maze": "hess.envs:register_maze",
+    "register_method": "hess.agents.methods:register_method",
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,20 +13,26 @@ from numpy.typing import NDArray
 
 from hess import runtime
 from hess.agents.agent import Agent
-from hess.agents.methods import method as find_method
+from hess.agents.methods import import_method
+from hess.agents.playing import Playing, State, check_state, split_batch, started
 from hess.agents.trees import prefixed, select
 from hess.config import Config, fill, override
+from hess.envs.acting import ActionScale
+from hess.envs.arguments import collected as with_arguments
+from hess.envs.arguments import merged
+from hess.envs.observing import Observer
 from hess.errors import HessError
 from hess.presets import preset as find_preset
-from hess.replay import Episode, empty_episode
+from hess.replay import Episode, EpisodeShape, empty_episode
 from hess.training.checkpoint import AGENT, CheckpointFolder, Expected
-from hess.training.collector import Collector
+from hess.training.collector import Collector, any_success, success_at_end
 from hess.training.display import Display, LiveDisplay, PlainDisplay
 from hess.training.folder import RunFolder, run_path
 from hess.training.manifest import newest_manifest, refuse_other_config
-from hess.training.task import Task
+from hess.training.probe import probe
+from hess.training.task import Task, position_of
 from hess.training.trainer import Result, Trainer
-from hess.training.trust import refuse_foreign_code, refuse_giants
+from hess.training.trust import refuse_foreign_code, refuse_foreign_method, refuse_giants
 from hess.validation import validate
 
 Floats = NDArray[np.floating[Any]]
@@ -45,14 +51,25 @@ class Evaluation(NamedTuple):
     """Deterministic episodes."""
 
     success_rate: float
+    """At any step of an episode."""
     mean_return: float
     episodes: list[Episode]
+    success_at_end: float
+    """At its last step."""
+
+
+class Adapter(NamedTuple):
+    """Between what an environment gives and takes, and what an agent does."""
+
+    observer: Observer
+    actions: ActionScale
+    shape: EpisodeShape
 
 
 def make_config(task: str, method: str = "hess", preset: str = "default", **fields: Any) -> Config:
     """A config: the preset, then the method's row, then fields such as `low__hindsight=0.5`."""
-    values = {name.replace("__", "."): value for name, value in fields.items()}
-    return fill(find_method(method).apply(find_preset(preset)), {"task": task, **values})
+    values = with_arguments({name.replace("__", "."): value for name, value in fields.items()})
+    return fill(import_method(method).apply(find_preset(preset)), {"task": task, **values})
 
 
 def train(
@@ -64,32 +81,29 @@ def train(
     name: str | None = None,
     **fields: Any,
 ) -> Run:
-    """Train, or resume, a run in `runs`/task/method/name; the name is the seed by default."""
+    """Train, or resume, a run in `runs`/task/method/name.
+
+    The name is the environment's arguments and the seed by default. Arguments of the environment
+    are a dictionary: `env={"random_goal": True}`.
+    """
     return train_config(make_config(task, method, preset, **fields), Path(runs), name)
 
 
 def train_config(config: Config, runs: Path, name: str | None = None) -> Run:
     """Train, or resume, the run of a complete config."""
     runtime.configure()
-    _refuse_impossible(config)
+    findings = probe(config)
     folder = RunFolder(run_path(config, runs, name))
     folder.lock()
     try:
         refuse_other_config(config, folder)
         with _display(config) as display:
+            for note in findings.notes:
+                display.message(note)
             result = Trainer(config, folder, display).run()
         return Run(folder.path, result)
     finally:
         folder.unlock()
-
-
-def _refuse_impossible(config: Config) -> None:
-    """Before anything is written."""
-    task = Task(config.task)
-    try:
-        validate(config, task.horizon)
-    finally:
-        task.close()
 
 
 @contextmanager
@@ -106,69 +120,113 @@ def _display(config: Config) -> Iterator[Display]:
 class LoadedAgent:
     """A trained agent: acts, embeds and evaluates; it does not learn."""
 
-    def __init__(self, config: Config, agent: Agent, step: int):
+    def __init__(self, config: Config, agent: Agent, step: int, adapter: Adapter):
         self.config, self.step = config, step
         self._agent = agent
+        self._adapter = adapter
         self._policy = agent.evaluation_policy()
-        self._rollout = self._policy.start_evaluation(empty_episode(agent.shape))
-        self._episode = empty_episode(agent.shape)
-        self._time = 0
-        self.reset()
+        self._rng = np.random.default_rng(config.seed)  # for predict(deterministic=False)
+        self._playing = self._start()
+
+    def _start(self, deterministic: bool = True) -> Playing:
+        return Playing(self._policy, self._agent.shape, None if deterministic else self._rng)
 
     def reset(self) -> None:
         """Begin an episode: the next `act` sets a new subgoal."""
-        self._episode = empty_episode(self._agent.shape)
-        self._rollout = self._policy.start_evaluation(self._episode)
-        self._time = 0
+        self._playing = self._start()
 
     def act(
         self, observation: Floats, goal: Floats | None = None, position: Floats | None = None
     ) -> Floats:
         """The action in [-1, 1] for the next step of the episode; only planning needs x, y."""
-        if self._time >= self._agent.shape.horizon:
-            raise HessError(
-                f"the episode is over after {self._agent.shape.horizon} steps; call reset() first"
-            )
-        self._episode.observations[self._time] = observation
-        if goal is not None:
-            self._episode.goals[self._time] = goal
-        self._episode.positions[self._time] = np.nan if position is None else position
-        action = self._rollout.act(self._time)
-        self._time += 1
-        return action
+        return self._playing.act(observation, goal, position)
+
+    def predict(
+        self,
+        observation: Any,
+        state: State | None = None,
+        episode_start: Any = None,
+        deterministic: bool = True,
+    ) -> tuple[NDArray[Any], State]:
+        """Actions in the environment's own bounds and shape, as in Stable-Baselines3.
+
+        `observation` is what one environment or a vectorised one gives. An agent with subgoals
+        remembers: hand the returned state to the next call, and say by `episode_start` which
+        environments were reset; without a state, every call begins an episode.
+        """
+        batch = self._adapter.observer.is_batch(observation)
+        seen = split_batch(observation) if batch else [observation]
+        playing, new = check_state(state, len(seen)), started(episode_start, len(seen))
+        following = tuple(
+            self._start(deterministic) if each is None or begins else each
+            for each, begins in zip(playing, new, strict=True)
+        )
+        actions = [self._predict(*each) for each in zip(following, seen, strict=True)]
+        return np.stack(actions) if batch else actions[0], following
+
+    def _predict(self, playing: Playing, raw: Any) -> NDArray[Any]:
+        observed = self._adapter.observer(raw)
+        action = playing.act(observed.observation, observed.goal, position_of(observed, {}))
+        return self._adapter.actions(action)
 
     @property
     def subgoal(self) -> Floats:
         """The subgoal that is being pursued, in φ-space. [d]."""
-        segment = max(self._time - 1, 0) // self.config.subgoal_interval
-        return self._episode.subgoals[segment]
+        segment = max(self._playing.time - 1, 0) // self.config.subgoal_interval
+        return self._playing.episode.subgoals[segment]
 
     def embed(self, observations: Floats) -> Floats:
         """φ of observations. [n, obs] -> [n, d]."""
         return self._agent.embed(np.asarray(observations, np.float32))
 
-    def evaluate(self, episodes: int = 10, seed: int = 0) -> Evaluation:
-        """Deterministic episodes of the run's task."""
-        evaluator = Collector([Task(self.config.task)], self._agent.shape, seed)
+    def evaluate(
+        self,
+        episodes: int = 10,
+        seed: int = 0,
+        *,
+        env: Mapping[str, Any] | None = None,
+        success: str | None = None,
+    ) -> Evaluation:
+        """Deterministic episodes of the run's task, also with other arguments than in training."""
+        config: Config = override(
+            self.config,
+            {
+                "env": merged(self.config.env, env or {}),
+                "success": success or self.config.success,
+                "observe": self._adapter.observer.keys,
+            },
+        )
+        task = Task.of(config)
+        if task.shape(config) != self._agent.shape:
+            sizes = f"{task.shape(config)} instead of {self._agent.shape}"
+            task.close()
+            raise HessError(f"with these arguments episodes have another shape: {sizes}")
+        evaluator = Collector([task], self._agent.shape, seed)
         try:
             collected = evaluator.evaluate(self._policy, self.step, episodes)
         finally:
             evaluator.close()
         played = [each.episode for each in collected]
         return Evaluation(
-            success_rate=float(np.mean([each.successes.any() for each in played])),
+            success_rate=any_success(played),
             mean_return=float(np.mean([each.rewards.sum() for each in played])),
             episodes=played,
+            success_at_end=success_at_end(played),
         )
 
 
 def load(
-    path: str | Path, warn: Callable[[str], None] = print, *, task: str | None = None
+    path: str | Path,
+    warn: Callable[[str], None] = print,
+    *,
+    task: str | None = None,
+    method: str | None = None,
 ) -> LoadedAgent:
     """The agent of a run, as of its newest usable checkpoint.
 
-    A run on `module:Env-v0` names a module that would be imported, and whoever wrote the run
-    folder chose it; give the same name as `task` to agree.
+    A run on `module:Env-v0`, or with the method `module:name`, names a module that would be
+    imported, and whoever wrote the run folder chose it; give the same name as `task` or `method`
+    to agree.
     """
     runtime.configure()
     manifest = newest_manifest(Path(path))
@@ -177,7 +235,9 @@ def load(
         raise HessError(f"the run {str(path)!r} has no usable checkpoint yet")
     config = manifest.config
     refuse_foreign_code(config.task, task)
-    agent = _small_agent(config, manifest.state.size)
+    refuse_foreign_method(config.method, method)
+    adapter = _adapter(config, manifest.state.size)
+    agent = _small_agent(config, adapter.shape)
     expected = Expected(
         prefixed(agent.state(), AGENT),
         empty_episode(agent.shape),
@@ -188,27 +248,36 @@ def load(
     if checkpoint is None:
         raise HessError(f"the checkpoints of {str(path)!r} were removed just now; try again")
     agent.restore(select(checkpoint.state, AGENT))
-    return LoadedAgent(config, agent, checkpoint.manifest.step)
+    return LoadedAgent(config, agent, checkpoint.manifest.step, adapter)
 
 
-def _small_agent(config: Config, size: int) -> Agent:
-    """An agent for a state of `size` bytes.
-
-    Nothing is stored or learned any more: a ring of one episode saves the memory of a million.
-    """
-    task = Task(config.task)
+def _adapter(config: Config, size: int) -> Adapter:
+    """What the run's task gives and takes; `size` is that of the agent's state in bytes."""
+    task = Task.of(config)
     try:
         validate(config, task.horizon)
         refuse_giants(config, task.observation_dim + task.goal_dim, size)
-        shape = task.shape(config)
+        return Adapter(task.observer, task.actions, task.shape(config))
     finally:
         task.close()
+
+
+def _small_agent(config: Config, shape: EpisodeShape) -> Agent:
+    """Nothing is stored or learned any more: a ring of one episode saves a lot of memory."""
     small: Config = override(config, {"capacity": shape.horizon})
-    return find_method(config.method).build(small, shape)
+    return import_method(config.method).build(small, shape)
 
 
 def evaluate(
-    path: str | Path, episodes: int = 10, seed: int = 0, *, task: str | None = None
+    path: str | Path,
+    episodes: int = 10,
+    seed: int = 0,
+    *,
+    task: str | None = None,
+    method: str | None = None,
+    env: Mapping[str, Any] | None = None,
+    success: str | None = None,
 ) -> Evaluation:
-    """Evaluate the agent of a run; `task` as in `load`."""
-    return load(path, task=task).evaluate(episodes, seed)
+    """Evaluate the agent of a run; `task` and `method` as in `load`, the rest as its `evaluate`."""
+    agent = load(path, task=task, method=method)
+    return agent.evaluate(episodes, seed, env=env, success=success)

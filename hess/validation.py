@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hess.config import Config, DadsConfig, FunConfig, LevelConfig
+from hess.envs.success import check_rule
 from hess.errors import HessError
 
 
@@ -10,11 +11,13 @@ def validate(config: Config, horizon: int) -> None:
     """Raise a `HessError` that names the first field that cannot be."""
     c = config.subgoal_interval
     _require(c >= 1, "subgoal_interval", c, "at least 1")
-    if horizon % c:
-        divisors = ", ".join(str(n) for n in range(1, horizon + 1) if horizon % n == 0)
+    if config.horizon is not None:
+        _require(config.horizon >= 1, "horizon", config.horizon, "at least 1")
+    if c > horizon:
         raise HessError(
-            f"subgoal_interval={c} does not divide the horizon {horizon}; it may be {divisors}"
+            f"subgoal_interval={c} is impossible; it may be 1 to {horizon}, the steps of an episode"
         )
+    check_rule(config.success)
     if config.capacity < horizon:
         raise HessError(
             f"capacity={config.capacity} is smaller than one episode of {horizon} steps"

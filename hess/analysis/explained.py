@@ -20,6 +20,12 @@ EVALUATIONS = {
         "share of episodes",
         "Deterministic episodes without active exploration; reaching the goal at any step counts.",
     ),
+    "success_at_end": Explanation(
+        "success at the last step",
+        "share of episodes",
+        "The same episodes, of which only those count that are successful when they end: lower "
+        "than success at any step where the goal is reached and left again.",
+    ),
     "train_success": Explanation(
         "success in training",
         "share of episodes",

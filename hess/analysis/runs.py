@@ -12,6 +12,7 @@ from typing import Any
 from hess.analysis.reading import Series, read_evaluations, read_metrics
 from hess.analysis.snapshot import Snapshot, load_snapshot
 from hess.config import ExplorationConfig
+from hess.config.absent import WHEN_ABSENT
 from hess.envs.plan import FloorPlan
 from hess.errors import HessError
 from hess.files import read_json
@@ -50,7 +51,7 @@ class About:
             if type(values.get(name)) is not kind:
                 raise HessError(f"{str(folder.config_file)!r} is damaged: it has no {name}")
         values.pop("digest", None)
-        fields = _flat(values)
+        fields = WHEN_ABSENT | _flat(values)
         return cls(values["task"], values["method"], values["seed"], values["steps"], fields)
 
     @property

@@ -8,7 +8,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hess import envs
 from hess.analysis.frames import Floats, Picture, SpaceMap, compose
 from hess.analysis.snapshot import Snapshot, newest_snapshot
 from hess.analysis.stage import Point, Stage, open_stage
@@ -35,10 +34,10 @@ _DOTS = 150  # of the trail that are kept
 def record_video(agent: LoadedAgent, folder: RunFolder, out: Path, seed: int = 0) -> None:
     """Film the first episodes of `agent.evaluate(seed=seed)` as an mp4 or gif."""
     require_ending(out, VIDEO_FORMATS)
-    task = Task(agent.config.task)
+    task = Task.of(agent.config)
     if not isinstance(task.env.unwrapped, GoalTask):
         task.close()
-        task.env = envs.make(agent.config.task, render_mode="rgb_array")
+        task = Task.of(agent.config, task, render_mode="rgb_array")
     try:
         stage = open_stage(task.env, task.name)
         try:

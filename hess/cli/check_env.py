@@ -15,13 +15,22 @@ class CheckEnv:
 
     task: tyro.conf.Positional[str]
     """A name from `hess envs`, a Gymnasium id, or module:Env-v0."""
+    env: tuple[str, ...] = ()
+    """Arguments of the environment: --env random_goal=True reward=dense."""
+    success: str = "auto"
+    """What success is, as for `hess train`."""
+    horizon: int | None = None
+    """Steps per episode, where the environment has no limit or another one is wanted."""
+    observe: tuple[str, ...] = ()
+    """Keys of a Dict observation that the agent sees, as for `hess train`."""
 
     def run(self) -> int:
         """Print the findings; 2 if HESS could not train on it."""
         runtime.configure()
-        from hess.envs.check import can_train, check_env
+        from hess.envs.check import Wanted, can_train, check_env
 
-        checks = check_env(self.task)
+        wanted = Wanted(self.env, self.success, self.horizon, self.observe)
+        checks = check_env(self.task, wanted)
         width = max(len(check.name) for check in checks)
         for check in checks:
             verdict = "ok" if check.ok else "bad" if check.required else "note"

@@ -28,7 +28,11 @@ def _method_rows() -> Iterable[tuple[str, ...]]:
 
     for row in METHODS.values():
         changes = ", ".join(f"{name}={value}" for name, value in row.overrides.items())
-        yield row.name, row.summary, f"§{row.section}", changes
+        yield row.name, row.summary, _section(row.section), changes
+
+
+def _section(name: str) -> str:
+    return "" if name == "none" else f"§{name}"
 
 
 def _grid_rows() -> Iterable[tuple[str, ...]]:

@@ -16,6 +16,8 @@ class Render:
 
     task: tyro.conf.Positional[str]
     """A name from `hess envs`, a Gymnasium id, or module:Env-v0."""
+    env: tuple[str, ...] = ()
+    """Arguments of the environment: --env random_goal=True reward=dense."""
     out: Path | None = None
     """Where the picture goes: a .png or .jpg file."""
     video: Path | None = None
@@ -41,11 +43,13 @@ class Render:
         return 0
 
     def _draw(self) -> None:
+        from hess.envs.arguments import parse_arguments
         from hess.envs.rendering import render_picture, render_video
 
+        arguments = parse_arguments(self.env)
         if self.out is not None:
-            render_picture(self.task, self.out, self.seed)
+            render_picture(self.task, self.out, self.seed, arguments)
             print(f"picture  {self.out}")
         if self.video is not None:
-            render_video(self.task, self.video, self.seed, self.steps)
+            render_video(self.task, self.video, self.seed, self.steps, arguments)
             print(f"video    {self.video}")

@@ -13,9 +13,10 @@ from typing import Any
 
 import tyro
 
-from hess.agents.methods import method
+from hess.agents.methods import import_method
 from hess.cli.again import same_command, signal_code
 from hess.config import Config
+from hess.envs.arguments import normalised
 from hess.presets import preset
 
 
@@ -39,14 +40,13 @@ class Train(Config):
         """The preset's and the method's values, so that --help shows them and flags win."""
         chosen_preset = _value_of("--preset", arguments) or "default"
         chosen_method = _value_of("--method", arguments) or "hess"
-        config = method(chosen_method).apply(preset(chosen_preset))
+        config = import_method(chosen_method).apply(preset(chosen_preset))
         return cls(**_shallow(config), preset=chosen_preset)
 
     def config(self) -> Config:
         """The run's config, without what only the command line needs."""
-        return Config(
-            **{field.name: getattr(self, field.name) for field in dataclasses.fields(Config)}
-        )
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(Config)}
+        return Config(**fields | {"env": normalised(self.env)})
 
     def run(self) -> int:
         """Train and say where everything lies."""

@@ -61,6 +61,15 @@ class Config:
 
     task: str = "PointMaze"
     """Task: a name from `hess envs`, a Gymnasium id, or module:Env-v0."""
+    env: tuple[str, ...] = ()
+    """Arguments of the environment: --env random_goal=True reward=dense."""
+    success: str = "auto"
+    """What success is: auto (info's is_success, success or goal_achieved), another key of info,
+    terminated, or reward>=X."""
+    horizon: int | None = None
+    """Steps per episode, where the environment has no limit or another one is wanted."""
+    observe: tuple[str, ...] = ()
+    """Keys of a Dict observation that the agent sees, in this order; see docs/environments.md."""
     method: str = "hess"
     """Method: a name from `hess methods`."""
     seed: int = 0

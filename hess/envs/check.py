@@ -1,20 +1,29 @@
-"""Could HESS train on this environment? The checks behind `hess check-env`."""
+"""Could HESS train on this environment? The checks behind `hess check-env`.
+
+They use the parts that training uses: what is said here is what happens there.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
 
 from hess.envs import registry
+from hess.envs.acting import ActionScale
+from hess.envs.arguments import make_keywords
+from hess.envs.making import raised
+from hess.envs.observing import ACHIEVED, Observer, observed_keys, real_numbers, usual_keys
+from hess.envs.success import AUTO, SuccessSignal
+from hess.errors import HessError
 
-GOAL_KEYS = ("observation", "achieved_goal", "desired_goal")
 STEPS = 20
 SEED = 0
+_LONGEST = 1_000  # steps to look for a success signal where the horizon is unknown
 
 
 @dataclass(frozen=True)
@@ -28,15 +37,27 @@ class Check:
     """Whether HESS cannot train without it."""
 
 
+class Wanted(NamedTuple):
+    """How the environment is to be made and read, as in `Config`."""
+
+    env: tuple[str, ...] = ()
+    success: str = AUTO
+    horizon: int | None = None
+    observe: tuple[str, ...] = ()
+
+
+_AS_IT_IS = Wanted()
+
+
 class _MisfitError(Exception):
     """What does not fit, as a sentence."""
 
 
-def check_env(task: str, **kwargs: Any) -> list[Check]:
+def check_env(task: str, wanted: Wanted = _AS_IT_IS, **kwargs: Any) -> list[Check]:
     """Run all checks on an environment given by name, id or 'module:Env-v0'."""
-    env = registry.make(task, **kwargs)
+    env = registry.make(task, **make_keywords(wanted.env, wanted.horizon), **kwargs)
     try:
-        return list(_run(env))
+        return list(_run(env, wanted))
     finally:
         env.close()
 
@@ -46,8 +67,8 @@ def can_train(checks: list[Check]) -> bool:
     return all(check.ok for check in checks if check.required)
 
 
-def _run(env: Any) -> Iterator[Check]:
-    required: tuple[tuple[str, Callable[[Any], str]], ...] = (
+def _run(env: Any, wanted: Wanted) -> Iterator[Check]:
+    required: tuple[tuple[str, Callable[[Any, Wanted], str]], ...] = (
         ("observation", _observation),
         ("action bounds", _action),
         ("horizon", _horizon),
@@ -55,88 +76,71 @@ def _run(env: Any) -> Iterator[Check]:
         ("success signal", _success),
     )
     for name, inspect in required:
-        check = _try(name, inspect, env)
+        check = _try(name, inspect, env, wanted)
         yield check
         if name == "reset and step" and not check.ok:
             return
-    if isinstance(env.observation_space, spaces.Dict):
-        yield _try("compute_reward", _compute_reward, env, required=False)
-    yield _try("seeding", _seeding, env, required=False)
+    space = env.observation_space
+    if isinstance(space, spaces.Dict) and {ACHIEVED, "desired_goal"} <= set(space.spaces):
+        yield _try("compute_reward", _compute_reward, env, wanted, required=False)
+    yield _try("seeding", _seeding, env, wanted, required=False)
 
 
-def _try(name: str, inspect: Callable[[Any], str], env: Any, required: bool = True) -> Check:
+def _try(
+    name: str,
+    inspect: Callable[[Any, Wanted], str],
+    env: Any,
+    wanted: Wanted,
+    required: bool = True,
+) -> Check:
     try:
-        return Check(name, True, inspect(env), required)
-    except _MisfitError as misfit:
+        return Check(name, True, inspect(env, wanted), required)
+    except (_MisfitError, HessError) as misfit:
         return Check(name, False, str(misfit), required)
     except Exception as error:  # a user's environment may fail in any way; the report says how
-        reason = str(error).splitlines()[0] if str(error) else "no message"
-        return Check(name, False, f"it failed with {type(error).__name__}: {reason}", required)
+        return Check(name, False, f"it failed with {raised(error)}", required)
 
 
-def _observation(env: Any) -> str:
+def _observer(env: Any, wanted: Wanted) -> Observer:
+    return Observer(env.observation_space, wanted.observe or observed_keys(env))
+
+
+def _observation(env: Any, wanted: Wanted) -> str:
     space: Any = env.observation_space
-    if isinstance(space, spaces.Dict):
-        missing = [key for key in GOAL_KEYS if key not in space.spaces]
-        if missing:
-            raise _MisfitError(
-                f"the Dict observation lacks {', '.join(missing)}; a goal env has "
-                f"{', '.join(GOAL_KEYS)}"
-            )
-        for key in GOAL_KEYS:
-            _vector(space[key], key)
-        if space["achieved_goal"].shape != space["desired_goal"].shape:
-            raise _MisfitError(
-                f"achieved_goal {space['achieved_goal'].shape} and desired_goal "
-                f"{space['desired_goal'].shape} differ in shape"
-            )
-        extra = [key for key in space.spaces if key not in GOAL_KEYS]
-        ignored = f"; {', '.join(extra)} will not be used" if extra else ""
-        sizes = ", ".join(f"{key} {_size(space[key])}" for key in GOAL_KEYS)
-        return f"a goal env: {sizes}{ignored}"
-    _vector(space, "the observation")
-    return f"a plain Box of {_size(space)}; no goal is observed"
+    observer = _observer(env, wanted)
+    if not isinstance(space, spaces.Dict):
+        flattened = "" if len(space.shape or ()) == 1 else f"; flattened from {space.shape}"
+        return f"{observer.description}{flattened}"
+    added = observer.keys[-1] == ACHIEVED and not wanted.observe
+    why = f"; {ACHIEVED} is added, since the observation lacks it" if added else ""
+    kind = "a goal env" if observer.goal_dim else "a Dict"
+    hidden = [key for key in usual_keys(space) if key not in observer.keys]
+    unused = f"; {', '.join(hidden)} will not be used" if hidden else ""
+    return f"{kind}: {observer.description}{why}{unused}"
 
 
-def _size(space: Any) -> str:
-    return "1 number" if space.shape[0] == 1 else f"{space.shape[0]} numbers"
+def _action(env: Any, _: Wanted) -> str:
+    return ActionScale(env.action_space).description
 
 
-def _vector(space: Any, name: str) -> None:
-    if not isinstance(space, spaces.Box):
-        raise _MisfitError(f"{name} is a {type(space).__name__}, HESS needs a Box of numbers")
-    if len(space.shape) != 1 or space.shape[0] == 0:
-        raise _MisfitError(
-            f"{name} has the shape {space.shape}, HESS needs one flat row of numbers"
-        )
-
-
-def _action(env: Any) -> str:
-    space = env.action_space
-    _vector(space, "the action")
-    if not (np.isfinite(space.low).all() and np.isfinite(space.high).all()):
-        raise _MisfitError("the action has no finite bounds; declare low and high of the Box")
-    if not (space.low < space.high).all():
-        raise _MisfitError("an action's low is not below its high")
-    low, high = float(space.low.min()), float(space.high.max())
-    return f"{_size(space)} in [{low:g}, {high:g}]"
-
-
-def _horizon(env: Any) -> str:
+def _horizon(env: Any, _: Wanted) -> str:
     steps = getattr(env.spec, "max_episode_steps", None)
     if steps is None:
-        raise _MisfitError("unknown; give max_episode_steps when you register the environment")
+        raise _MisfitError(
+            "unknown; give --horizon STEPS, or max_episode_steps when you register the environment"
+        )
     return f"{steps} steps"
 
 
-def _values(env: Any) -> str:
+def _values(env: Any, wanted: Wanted) -> str:
     """Reset, then a few random steps: numbers in the declared shapes, all finite."""
+    observer = _observer(env, wanted)
     env.action_space.seed(SEED)
     observation, _ = env.reset(seed=SEED)
-    _fits(env, observation, "reset()")
+    _fits(observer, observation, "reset()")
     for _ in range(STEPS):
         observation, reward, terminated, truncated, _ = env.step(env.action_space.sample())
-        _fits(env, observation, "step()")
+        _fits(observer, observation, "step()")
         if not math.isfinite(float(reward)):
             raise _MisfitError(f"step() gave the reward {reward}")
         if terminated or truncated:
@@ -144,34 +148,37 @@ def _values(env: Any) -> str:
     return f"{STEPS} random steps gave finite numbers in the declared shapes"
 
 
-def _fits(env: Any, observation: Any, source: str) -> None:
-    space: Any = env.observation_space
-    goal_env = isinstance(space, spaces.Dict)
-    parts = {key: space[key] for key in GOAL_KEYS} if goal_env else {"the observation": space}
-    for key, part in parts.items():
-        value = observation[key] if goal_env else observation
-        if not isinstance(value, np.ndarray) or value.shape != part.shape:
-            shape = getattr(value, "shape", type(value).__name__)
-            raise _MisfitError(f"{source} gave {key} {shape}, declared is {part.shape}")
-        if not np.can_cast(value.dtype, part.dtype, "same_kind"):
-            raise _MisfitError(f"{source} gave {key} as {value.dtype}, declared is {part.dtype}")
-        if not np.isfinite(value).all():
-            raise _MisfitError(f"{source} gave NaN or infinity in {key}")
+def _fits(observer: Observer, raw: Any, source: str) -> None:
+    observed = observer(raw)
+    for name, values, size in (
+        ("an observation", observed.observation, observer.observation_dim),
+        ("a goal", observed.goal, observer.goal_dim),
+    ):
+        if values.size != size:
+            raise _MisfitError(
+                f"{source} gave {name} of {values.size} numbers, declared are {size}"
+            )
+        if not np.isfinite(real_numbers(values)).all():
+            raise _MisfitError(f"{source} gave NaN or infinity in {name}")
 
 
-def _success(env: Any) -> str:
+def _success(env: Any, wanted: Wanted) -> str:
+    """One episode at most; of most environments the first step tells."""
+    signal = SuccessSignal(wanted.success)
     env.action_space.seed(SEED)
     env.reset(seed=SEED)
-    _, _, _, _, info = env.step(env.action_space.sample())
-    if "is_success" not in info:
-        raise _MisfitError('step() puts no "is_success" into info; success rates need it')
-    value = np.asarray(info["is_success"])
-    if value.shape != () or float(value) not in (0.0, 1.0):
-        raise _MisfitError(f'info["is_success"] is {info["is_success"]!r}, not True or False')
-    return 'info["is_success"] at every step'
+    for _ in range(getattr(env.spec, "max_episode_steps", None) or _LONGEST):
+        _, reward, terminated, truncated, info = env.step(env.action_space.sample())
+        signal(float(reward), bool(terminated), info)
+        if signal.is_settled or terminated or truncated:
+            break
+    missing = signal.missing()
+    if missing is not None:
+        raise _MisfitError(f"the environment {missing}")
+    return signal.description
 
 
-def _compute_reward(env: Any) -> str:
+def _compute_reward(env: Any, wanted: Wanted) -> str:
     compute = getattr(env.unwrapped, "compute_reward", None)
     if compute is None:
         raise _MisfitError("none; goals cannot be relabelled, HESS itself does not need it")
@@ -193,7 +200,7 @@ def _compute_reward(env: Any) -> str:
     return "agrees with step(), on single goals and on batches"
 
 
-def _seeding(env: Any) -> str:
+def _seeding(env: Any, _: Wanted) -> str:
     first, second = (_trajectory(env) for _ in range(2))
     if not all(np.array_equal(a, b) for a, b in zip(first, second, strict=True)):
         raise _MisfitError(
@@ -216,5 +223,5 @@ def _trajectory(env: Any) -> list[Any]:
 
 def _flat(observation: Any) -> Any:
     if isinstance(observation, dict):
-        return np.concatenate([np.ravel(observation[key]) for key in GOAL_KEYS])
+        return np.concatenate([np.ravel(_flat(observation[key])) for key in sorted(observation)])
     return np.array(observation)

@@ -209,14 +209,7 @@ def task_id(task: str) -> str:
 
 def make(task: str, **kwargs: Any) -> gymnasium.Env[Any, Any]:
     """Build a task: 'AntMaze', 'hess/AntMaze-v0', any Gymnasium id, or 'module:Env-v0'."""
-    import gymnasium
+    from hess.envs.making import build
 
     register_all()
-    try:
-        return gymnasium.make(task_id(task), **kwargs)
-    except (ImportError, gymnasium.error.DependencyNotInstalled) as error:
-        raise HessError(f"cannot load the task {task!r}: {error}") from error
-    except gymnasium.error.UnregisteredEnv as error:
-        raise unknown("task", task, TASKS) from error
-    except (gymnasium.error.Error, TypeError, ValueError) as error:
-        raise HessError(f"cannot build the task {task!r}: {error}") from error
+    return build(task, task_id(task), kwargs, TASKS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +23,30 @@ FRAMES_PER_SECOND = 30  # for an environment that does not say
 Picture = NDArray[np.uint8]
 
 
-def render_picture(task: str, out: Path, seed: int = 0) -> None:
-    """Save the task's first moment as a picture."""
+def render_picture(
+    task: str, out: Path, seed: int = 0, arguments: Mapping[str, Any] | None = None
+) -> None:
+    """Save the task's first moment as a picture; `arguments` are those of the environment."""
     require_ending(out, PICTURE_FORMATS)
-    picture = first_picture(task, seed)
+    picture = first_picture(task, seed, arguments)
     write_atomic(out, iio.imwrite("<bytes>", picture, extension=out.suffix.lower()))
 
 
-def render_video(task: str, out: Path, seed: int = 0, steps: int | None = None) -> None:
+def render_video(
+    task: str,
+    out: Path,
+    seed: int = 0,
+    steps: int | None = None,
+    arguments: Mapping[str, Any] | None = None,
+) -> None:
     """Save an episode of random actions as a video; `steps` stops it early."""
     require_ending(out, VIDEO_FORMATS)
     if steps is not None and steps < 1:
         raise HessError(f"a video needs at least 1 step, not {steps}")
-    env = _make(task)
+    env = _make(task, arguments)
     try:
+        if steps is None and getattr(env.spec, "max_episode_steps", None) is None:
+            raise HessError(f"episodes of {task!r} may never end; give --steps for its video")
         env.action_space.seed(seed)
         env.reset(seed=seed)
         frames = [_frame(env, task)]
@@ -49,9 +60,9 @@ def render_video(task: str, out: Path, seed: int = 0, steps: int | None = None) 
         env.close()
 
 
-def first_picture(task: str, seed: int = 0) -> Picture:
+def first_picture(task: str, seed: int = 0, arguments: Mapping[str, Any] | None = None) -> Picture:
     """The picture of a task after reset; ours are drawn larger than a frame of a video."""
-    env = _make(task)
+    env = _make(task, arguments)
     try:
         camera = getattr(env.unwrapped, "camera", None)
         if camera is not None:
@@ -65,8 +76,8 @@ def first_picture(task: str, seed: int = 0) -> Picture:
         env.close()
 
 
-def _make(task: str) -> Any:
-    return registry.make(task, render_mode="rgb_array")
+def _make(task: str, arguments: Mapping[str, Any] | None) -> Any:
+    return registry.make(task, **arguments or {}, render_mode="rgb_array")
 
 
 def _frame(env: Any, task: str) -> Picture:

@@ -34,6 +34,8 @@ class GoalTask(gymnasium.Env[Any, NDArray[Any]]):
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 10}
     reset_options: ClassVar[tuple[str, ...]] = ("start", "goal")
+    # x and y are in it, and where a view takes their place no agent may see them.
+    observation_keys: ClassVar[tuple[str, ...]] = ("observation",)
 
     def __init__(
         self,

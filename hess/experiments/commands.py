@@ -36,5 +36,5 @@ def _flag(name: str, value: Any) -> list[str]:
         head, _, last = option.rpartition(".")
         prefix = f"{head}." if head else ""
         return [f"--{prefix}{last}" if value else f"--{prefix}no-{last}"]
-    values = value if isinstance(value, tuple) else (value,)
+    values = value if isinstance(value, tuple) else (value,)  # None is written None
     return [f"--{option}", *map(str, values)]

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hess.agents.methods import method as find_method
+from hess.agents.methods import import_method
 from hess.config import Config, fill, flat_fields
+from hess.envs.arguments import collected, label
 from hess.envs.registry import TASKS
 from hess.errors import HessError
 from hess.files import digest
@@ -75,9 +76,9 @@ def planned_run(
     method: str, task: str, seed: int, values: Mapping[str, Any], preset: str = "default"
 ) -> PlannedRun:
     """One run, checked: names exist and values are possible on the task."""
-    start = find_method(method).apply(find_preset(preset))
-    config = fill(start, {**values, "task": task, "seed": seed})
-    validate(config, _horizon(task))
+    start = import_method(method).apply(find_preset(preset))
+    config = fill(start, {**collected(values), "task": task, "seed": seed})
+    validate(config, _horizon(config))
     return PlannedRun(config, _name(start, config, preset))
 
 
@@ -102,14 +103,14 @@ def _refuse_empty(factors: Mapping[str, Sequence[Any]]) -> None:
             raise HessError(f"the sweep is empty: no {name} given")
 
 
-def _horizon(task: str) -> int:
-    """Of our own tasks from the table; others have to be opened to ask them."""
+def _horizon(config: Config) -> int:
+    """Of our own tasks from the table; others, and arguments, need an open one to be asked."""
     for info in TASKS.values():
-        if task in (info.name, info.id):
-            return info.horizon
+        if config.task in (info.name, info.id) and not config.env:
+            return config.horizon or info.horizon
     from hess.training.task import Task
 
-    opened = Task(task)
+    opened = Task.of(config)
     try:
         return opened.horizon
     finally:
@@ -119,7 +120,7 @@ def _horizon(task: str) -> int:
 def _name(start: Config, config: Config, preset: str) -> str:
     before, after = flat_fields(start), flat_fields(config)
     changed = [
-        f"{name}={_text(value)}"
+        label(value) if name == "env" else f"{name}={_text(value)}"
         for name, value in after.items()
         if value != before[name] and name not in _OWN_FLAGS and not name.startswith(MAY_CHANGE)
     ]

@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hess.envs.arguments import label
 from hess.errors import HessError
 from hess.experiments.commands import train_command
 from hess.files import read_json, write_atomic, write_json
-from hess.training.folder import RunFolder
+from hess.training.folder import RunFolder, folder_name
 from hess.training.records import read_evaluations
 
 COLUMNS = ("step", "seed", "success_rate", "train_success")
@@ -65,8 +66,9 @@ def record_run(run: Path, results: Path, suite: str) -> Path:
     evaluations = read_evaluations(folder)
     if not evaluations["step"] or evaluations["step"][-1] < config.steps:
         raise HessError(f"the run {str(run)!r} has not finished its {config.steps:,} steps")
-    table = results / suite / config.method / f"{config.task}.csv"
-    about_file = table.with_suffix(".json")
+    task = ",".join(filter(None, (folder_name(config.task), label(config.env))))
+    table = results / suite / folder_name(config.method) / f"{task}.csv"
+    about_file = table.with_name(f"{task}.json")  # a value of an argument may have a dot
     rows = [row for row in _read_rows(table) if int(row["seed"]) != config.seed]
     for step, success, train in zip(
         evaluations["step"],

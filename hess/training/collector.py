@@ -117,6 +117,17 @@ def _play(
             f"the environment {task.name!r} neither terminated nor truncated at its horizon, "
             f"step {horizon}"
         )
+    task.end_episode()
     episode.length[...] = length
     rollout.finish(length)
     return length, healthy
+
+
+def any_success(episodes: Sequence[Episode]) -> float:
+    """Share of episodes that reached the goal at any of their steps."""
+    return float(np.mean([each.successes.any() for each in episodes]))
+
+
+def success_at_end(episodes: Sequence[Episode]) -> float:
+    """Share of episodes that were successful at their last step."""
+    return float(np.mean([each.successes[int(each.length) - 1] for each in episodes]))

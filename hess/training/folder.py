@@ -6,12 +6,15 @@ import dataclasses
 import functools
 import math
 import sys
+import types
 import typing
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 from hess import runtime
 from hess.config import Config, flat_fields
+from hess.config.absent import WHEN_ABSENT, notice
+from hess.envs.arguments import label
 from hess.errors import HessError
 from hess.files import read_sealed, reason, refuse_links, remove_leftovers, write_sealed
 from hess.lock import FileLock, TakenError
@@ -86,32 +89,58 @@ def run_path(config: Config, runs: Path, name: str | None) -> Path:
     """runs/task/method/name."""
     if name is not None and (Path(name).name != name or name in ("", ".", "..")):
         raise HessError(f"a run cannot be named {name!r}; a name is one folder, without slashes")
-    task = config.task.removeprefix("hess/").removesuffix("-v0").replace("/", "-").replace(":", "-")
-    return runs / task / config.method / (name or f"seed-{config.seed}")
+    task = folder_name(config.task.removeprefix("hess/").removesuffix("-v0"))
+    usual = ",".join(filter(None, (label(config.env), f"seed-{config.seed}")))
+    return runs / task / folder_name(config.method) / (name or usual)
 
 
-def from_json(kind: Any, values: Any, where: str) -> Any:
-    """A dataclass from parsed JSON; unknown, missing or ill-typed fields are named."""
+def folder_name(text: str) -> str:
+    """The name of a task or method as that of one folder."""
+    return text.replace("/", "-").replace(":", "-")
+
+
+def from_json(kind: Any, values: Any, where: str, prefix: str = "") -> Any:
+    """A dataclass from parsed JSON; unknown, missing or ill-typed fields are named.
+
+    Fields of a config that came later have a value for files without them; `prefix` is the part of
+    the config.
+    """
     if not isinstance(values, dict):
         raise HessError(f"{where} is damaged: expected an object, found {type(values).__name__}")
     names = {field.name for field in dataclasses.fields(kind)}
+    values = values | _absent(names - set(values), where, prefix)
     for name in sorted(set(values) ^ names):
         problem = "an unknown" if name in values else "no"
         raise HessError(
             f"{where} is damaged or of another version: it has {problem} field {name!r}"
         )
     hints = _hints(kind)
-    return kind(**{name: _convert(hints[name], values[name], f"{where}: {name}") for name in names})
+    return kind(
+        **{
+            name: _convert(hints[name], values[name], f"{where}: {name}", f"{prefix}{name}.")
+            for name in names
+        }
+    )
+
+
+def _absent(names: set[str], where: str, prefix: str) -> dict[str, Any]:
+    later = {name: f"{prefix}{name}" for name in sorted(names) if f"{prefix}{name}" in WHEN_ABSENT}
+    file = where.partition(":")[0]
+    for full in later.values():
+        notice(file, full)
+    return {name: WHEN_ABSENT[full] for name, full in later.items()}
 
 
 _hints = functools.cache(get_type_hints)
 _LARGEST = 2**53  # beyond it JSON readers disagree, and nothing here counts that far
 
 
-def _convert(kind: Any, value: Any, where: str) -> Any:
+def _convert(kind: Any, value: Any, where: str, prefix: str = "") -> Any:
     if dataclasses.is_dataclass(kind):
-        return from_json(kind, value, where)
-    if get_origin(kind) is tuple and isinstance(value, list):
+        return from_json(kind, value, where, "" if kind is Config else prefix)
+    if get_origin(kind) is types.UnionType:  # int | None is the only kind of union there is
+        return None if value is None else _convert(get_args(kind)[0], value, where)
+    if get_origin(kind) is tuple and isinstance(value, list | tuple):
         return tuple(_convert(get_args(kind)[0], item, where) for item in value)
     if get_origin(kind) is typing.Literal:
         fits = isinstance(value, str) and value in get_args(kind)

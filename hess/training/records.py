@@ -19,7 +19,10 @@ from hess.training.events import EventFile
 from hess.training.folder import RunFolder
 from hess.training.manifest import Position, RecordsPosition, newest_manifest
 
-EVALUATION_COLUMNS = ("step", "episodes", "success_rate", "mean_return", "train_success")
+EVALUATION_COLUMNS = (
+    *("step", "episodes", "success_rate", "mean_return", "train_success"),
+    "success_at_end",
+)
 _HEADER = ",".join(EVALUATION_COLUMNS) + "\n"
 _RESTORE = "run the training command again to put it right"
 
@@ -56,7 +59,9 @@ class Records:
 
     def evaluation(self, values: dict[str, float]) -> None:
         """A row of eval.csv."""
-        row = ",".join(f"{values[name]:.10g}" for name in EVALUATION_COLUMNS) + "\n"
+        # A run keeps the columns that it began with, also if later versions write more.
+        columns = self._evaluations.partition("\n")[0].split(",")
+        row = ",".join(f"{values[name]:.10g}" for name in columns) + "\n"
         _append(self._folder.evaluations_file, row)
         self._evaluations += row
         shown = {f"evaluation/{name}": values[name] for name in EVALUATION_COLUMNS[2:]}

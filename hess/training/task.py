@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
 from numpy.typing import NDArray
 
 from hess import envs
 from hess.config import Config
+from hess.envs.acting import ActionScale
+from hess.envs.arguments import make_keywords
+from hess.envs.making import raised
+from hess.envs.observing import Observed, Observer, observed_keys, real_numbers
+from hess.envs.success import AUTO, SuccessSignal
 from hess.errors import HessError
-from hess.replay import EpisodeShape
+from hess.replay import EpisodeShape, segment_counts
 
 Floats = NDArray[np.floating[Any]]
 
@@ -42,32 +48,67 @@ class Outcome(NamedTuple):
 class Task:
     """One open environment. A misbehaving one is named in the error, with the step."""
 
-    def __init__(self, name: str):
+    def __init__(
+        self,
+        name: str,
+        arguments: Iterable[str] = (),
+        *,
+        success: str = AUTO,
+        horizon: int | None = None,
+        observe: Iterable[str] = (),
+        render_mode: str | None = None,
+    ):
+        """`arguments` as in `hess.envs.arguments`; the rest as in `Config`."""
         self.name = name
-        self.env: gymnasium.Env[Any, Any] = envs.make(name)
+        self.success = SuccessSignal(success)
+        self._keywords = make_keywords(arguments, horizon)
+        drawn = {} if render_mode is None else {"render_mode": render_mode}
+        self.env: gymnasium.Env[Any, Any] = envs.make(name, **self._keywords, **drawn)
+        try:
+            self.observer = Observer(self.env.observation_space, tuple(observe) or self._keys())
+            self.actions = ActionScale(self.env.action_space)
+            self.horizon = self._horizon()
+        except HessError as error:
+            self.close()
+            raise HessError(f"HESS cannot train on {name!r}: {error}") from error
+        self.observation_dim, self.goal_dim = self.observer.observation_dim, self.observer.goal_dim
+        self.action_dim = self.actions.dim
+
+    @classmethod
+    def of(cls, config: Config, like: Task | None = None, render_mode: str | None = None) -> Task:
+        """The task of a config; `like` an open one, whose observations need not be probed again."""
+        return cls(
+            config.task,
+            config.env,
+            success=config.success,
+            horizon=config.horizon,
+            observe=config.observe or (like.observer.keys if like is not None else ()),
+            render_mode=render_mode,
+        )
+
+    def _keys(self) -> tuple[str, ...]:
+        """Of a goal env, found out by playing another copy: this one is still to be reset."""
         space = self.env.observation_space
-        self._has_goal = isinstance(space, spaces.Dict)
-        observed = space["observation"] if isinstance(space, spaces.Dict) else space
-        goal_space = space["desired_goal"] if isinstance(space, spaces.Dict) else None
-        action_space = self.env.action_space
-        if not isinstance(observed, spaces.Box) or not isinstance(action_space, spaces.Box):
-            raise HessError(
-                f"HESS cannot train on {name!r}: observations and actions must be Box spaces; "
-                f"`hess check-env {name}` says what is missing"
-            )
-        self.observation_dim = math.prod(observed.shape)
-        self.goal_dim = math.prod(goal_space.shape or ()) if goal_space is not None else 0
-        self.action_dim = math.prod(action_space.shape)
-        self._middle = (action_space.high + action_space.low) / 2.0
-        self._half_range = (action_space.high - action_space.low) / 2.0
-        self.horizon = self._horizon()
+        if not {"achieved_goal", "desired_goal"} <= set(getattr(space, "spaces", ())):
+            return ()
+        if hasattr(self.env.unwrapped, "observation_keys"):
+            return observed_keys(self.env)
+        copy = envs.make(self.name, **self._keywords)
+        try:
+            return observed_keys(copy)
+        except HessError:
+            raise
+        except Exception as error:
+            raise HessError(f"a few random steps raised {raised(error)}") from error
+        finally:
+            copy.close()
 
     def _horizon(self) -> int:
         spec = self.env.spec
         if spec is None or spec.max_episode_steps is None:
             raise HessError(
-                f"HESS cannot train on {self.name!r}: its horizon is unknown; "
-                "register it with max_episode_steps"
+                "its horizon is unknown; give --horizon STEPS (horizon= in Python), or register it "
+                "with max_episode_steps"
             )
         return int(spec.max_episode_steps)
 
@@ -79,7 +120,7 @@ class Task:
             goal_dim=self.goal_dim,
             action_dim=self.action_dim,
             subgoal_dim=config.representation.dim,
-            segments=self.horizon // config.subgoal_interval,
+            segments=segment_counts(self.horizon, config.subgoal_interval),
         )
 
     def reset(self, seed: int) -> State:
@@ -95,12 +136,10 @@ class Task:
     def step(self, action: Floats, number: int) -> Outcome:
         """Take an action from [-1, 1]; `number` is the step of the episode, for messages."""
         try:
-            raw, reward, terminated, truncated, info = self.env.step(
-                self._middle + self._half_range * action
-            )
+            raw, reward, terminated, truncated, info = self.env.step(self.actions(action))
             state = self._state(raw, info, number)
             value = float(reward)
-            success = bool(info.get("is_success", False))
+            success = self._success(value, bool(terminated), info, number)
             healthy = bool(info.get("is_healthy", True))
         except HessError:
             raise
@@ -110,24 +149,36 @@ class Task:
             raise self._fault(f"gave the reward {value}", number)
         return Outcome(state, value, success, healthy, bool(terminated), bool(truncated))
 
+    def end_episode(self) -> None:
+        """Refuse an environment that has said nothing about success in a whole episode."""
+        missing = self.success.missing()
+        if missing is not None:
+            raise HessError(f"the environment {self.name!r} {missing}")
+
     def close(self) -> None:
-        """Free the simulator."""
-        self.env.close()
+        """Free the simulator; one that cannot even be closed must not cost a run its end."""
+        try:
+            self.env.close()
+        except Exception as error:
+            sentence = f"the environment {self.name!r} close raised {raised(error)}"
+            warnings.warn(sentence, stacklevel=2)
+
+    def _success(self, reward: float, terminated: bool, info: dict[str, Any], number: int) -> bool:
+        try:
+            return self.success(reward, terminated, info)
+        except HessError as error:
+            raise self._fault(f"gave a success that is none ({error})", number) from error
 
     def _state(self, raw: Any, info: dict[str, Any], number: int) -> State:
-        if self._has_goal:
-            observation, goal = np.ravel(raw["observation"]), np.ravel(raw["desired_goal"])
-            position = info.get("xy", raw["achieved_goal"])
-        else:
-            observation, goal = np.ravel(raw), np.zeros(0)
-            position = info.get("xy", observation)
+        observed = self.observer(raw)
+        observation, goal = real_numbers(observed.observation), real_numbers(observed.goal)
         if observation.shape != (self.observation_dim,) or goal.shape != (self.goal_dim,):
             raise self._fault(
                 f"gave an observation of {observation.size} numbers and a goal of {goal.size} "
                 f"instead of {self.observation_dim} and {self.goal_dim}",
                 number,
             )
-        place = _first_two(position)
+        place = position_of(observed, info)
         checked = (("an observation", observation), ("a goal", goal), ("a position", place))
         for name, values in checked:
             if not float(np.dot(values, values)) < _LARGEST:  # also false for NaN
@@ -135,13 +186,14 @@ class Task:
         return State(observation, goal, place)
 
     def _fault(self, what: str, number: int, error: Exception | None = None) -> HessError:
-        reason = f" {type(error).__name__}: {error}" if error is not None else ""
+        cause = f" {raised(error)}" if error is not None else ""
         return HessError(
-            f"the environment {self.name!r} {what}{reason} at step {number} of an episode"
+            f"the environment {self.name!r} {what}{cause} at step {number} of an episode"
         )
 
 
-def _first_two(position: Any) -> Floats:
-    """A position in the plane: the first two numbers, or one number and 0."""
-    flat = np.ravel(position)[:2]
+def position_of(observed: Observed, info: dict[str, Any]) -> Floats:
+    """A place in the plane for maps: the environment's own x, y, or the nearest thing to it."""
+    seen = observed.observation if observed.achieved is None else observed.achieved
+    flat = real_numbers(np.ravel(info.get("xy", seen))[:2])
     return flat if flat.size == 2 else np.append(flat, np.zeros(2 - flat.size))

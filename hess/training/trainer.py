@@ -23,7 +23,7 @@ from hess.errors import HessError
 from hess.replay import empty_episode
 from hess.runtime import available_cores
 from hess.training.checkpoint import AGENT, Checkpoint, CheckpointFolder, Expected, Moment
-from hess.training.collector import Collected, Collector
+from hess.training.collector import Collected, Collector, any_success, success_at_end
 from hess.training.coverage import Coverage
 from hess.training.display import Display
 from hess.training.folder import RunFolder
@@ -49,13 +49,14 @@ class Trainer:
 
     def __init__(self, config: Config, folder: RunFolder, display: Display):
         self.config, self._folder, self._display = config, folder, display
-        tasks = [Task(config.task) for _ in range(config.num_envs)]
-        shape = tasks[0].shape(config)
+        first = Task.of(config)
+        tasks = [first, *(Task.of(config, first) for _ in range(config.num_envs - 1))]
+        shape = first.shape(config)
         self.agent: Agent = method(config.method).build(config, shape)
         self._collector = Collector(tasks, shape, config.seed)
         evaluators = min(config.evaluation.episodes, len(available_cores()))
         self._evaluator = Collector(
-            [Task(config.task) for _ in range(evaluators)], shape, config.seed
+            [Task.of(config, first) for _ in range(evaluators)], shape, config.seed
         )
         self._coverage = Coverage(getattr(tasks[0].env.unwrapped, "floor_plan", None))
         self._records = Records(folder, config.record.tensorboard)
@@ -208,7 +209,8 @@ class Trainer:
         episodes = [each.episode for each in collected]
         share = self._coverage.share()
         values = {
-            "train/success": float(np.mean([each.successes.any() for each in episodes])),
+            "train/success": any_success(episodes),
+            "train/success_at_end": success_at_end(episodes),
             "train/return": float(np.mean([each.rewards.sum() for each in episodes])),
             "train/flipped_share": 1.0 - float(np.mean([each.healthy_share for each in collected])),
             "train/visited_squares": float(self._coverage.count()),
@@ -217,19 +219,20 @@ class Trainer:
         return values if share is None else values | {"train/coverage": share}
 
     def _evaluate(self) -> None:
-        """Deterministic episodes; success is reaching the goal at any step."""
+        """Deterministic episodes; success is reaching the goal at any step, or being there last."""
         start = time.perf_counter()
         policy = self.agent.evaluation_policy()
         with self._saved_on_failure():
             collected = self._evaluator.evaluate(policy, self.step, self.config.evaluation.episodes)
         episodes = [each.episode for each in collected]
-        self._success_rate = float(np.mean([each.successes.any() for each in episodes]))
+        self._success_rate = any_success(episodes)
         values = {
             "step": float(self.step),
             "episodes": float(len(episodes)),
             "success_rate": self._success_rate,
             "mean_return": float(np.mean([each.rewards.sum() for each in episodes])),
             "train_success": self.agent.recent_success(),
+            "success_at_end": success_at_end(episodes),
         }
         self._records.evaluation(values)
         self._evaluated, self._changed = self.step, True

@@ -16,11 +16,23 @@ def refuse_foreign_code(task: str, agreed: str | None) -> None:
     """A task `module:Env-v0` imports a module; the user has to have named or imported it."""
     if agreed is not None and agreed != task:
         raise HessError(f"the run was trained on {task!r}, not on {agreed!r}")
-    module, colon, _ = task.partition(":")
+    _refuse_import("task", task, agreed)
+
+
+def refuse_foreign_method(method: str, agreed: str | None) -> None:
+    """The same for a method `module:name`."""
+    if agreed is not None and agreed != method:
+        raise HessError(f"the run was trained with {method!r}, not with {agreed!r}")
+    _refuse_import("method", method, agreed)
+
+
+def _refuse_import(kind: str, name: str, agreed: str | None) -> None:
+    module, colon, _ = name.partition(":")
     if colon and agreed is None and module not in sys.modules:
         raise HessError(
-            f"the run's task {task!r} would import the module {module!r}, which can run anything; "
-            f"if you trust it, name the task: task={task!r} in Python, --task {task} in a command"
+            f"the run's {kind} {name!r} would import the module {module!r}, which can run "
+            f"anything; if you trust it, name the {kind}: {kind}={name!r} in Python, "
+            f"--{kind} {name} in a command"
         )
 
 

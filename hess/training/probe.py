@@ -1,0 +1,83 @@
+"""A look at a run's environment before anything is written: what cannot work, what is unusual."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from math import prod
+
+import jax
+import numpy as np
+
+from hess.config import Config
+from hess.envs.success import KEYS
+from hess.errors import HessError
+from hess.replay import EpisodeShape, empty_episode
+from hess.training.task import Task
+from hess.validation import validate
+
+_MOST_OF_MEMORY = 0.8
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a user should know about the environment as HESS sees it."""
+
+    shape: EpisodeShape
+    notes: tuple[str, ...]
+
+
+def probe(config: Config) -> Findings:
+    """Open the task, and play at random until it has said what success is."""
+    task = Task.of(config)
+    try:
+        validate(config, task.horizon)
+        shape = task.shape(config)
+        _refuse_giant_replay(config, shape)
+        play_until_settled(task)
+        return Findings(shape, tuple(_notes(config, task)))
+    finally:
+        task.close()
+
+
+def play_until_settled(task: Task) -> None:
+    """At most one episode: of most environments, the first step tells where success is found."""
+    rng = np.random.default_rng(0)
+    task.reset(seed=0)
+    for step in range(task.horizon):
+        action = rng.uniform(-1.0, 1.0, task.action_dim).astype(np.float32)
+        outcome = task.step(action, step)
+        if task.success.is_settled or outcome.terminated or outcome.truncated:
+            break
+    task.end_episode()
+
+
+def _notes(config: Config, task: Task) -> list[str]:
+    """What differs from a goal env with `is_success`; such a one needs no words."""
+    notes = []
+    if task.success.key != KEYS[0]:
+        notes.append(f"success is {task.success.description}")
+    if task.observer.keys not in ((), ("observation",)):
+        notes.append(f"the agent sees {task.observer.description}")
+    if left := task.horizon % config.subgoal_interval:
+        notes.append(
+            f"c = {config.subgoal_interval} does not divide the {task.horizon} steps of an "
+            f"episode: its last segment has {left}"
+        )
+    return notes
+
+
+def _refuse_giant_replay(config: Config, shape: EpisodeShape) -> None:
+    """Pictures as observations can ask for more memory than there is."""
+    episode = sum(
+        prod(leaf.shape) * leaf.dtype.itemsize for leaf in jax.tree.leaves(empty_episode(shape))
+    )
+    needed = config.capacity // shape.horizon * episode
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > _MOST_OF_MEMORY * memory:
+        fitting = int(_MOST_OF_MEMORY * memory / episode) * shape.horizon
+        raise HessError(
+            f"a replay of capacity={config.capacity:,} steps with {shape.observation_dim:,} "
+            f"numbers each needs {needed / 1e9:.0f} GB, this machine has {memory / 1e9:.0f}; "
+            f"capacity may be {shape.horizon:,} to {fitting:,}"
+        )
