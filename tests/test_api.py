@@ -75,6 +75,12 @@ def test_runs_have_their_place(task: str, name: str | None, expected: str) -> No
     assert run_path(Config(task=task, seed=4), Path("runs"), name) == Path("runs") / expected
 
 
+def test_arguments_and_foreign_methods_are_part_of_the_place() -> None:
+    config = Config(method="mine:own", env=("random_goal=True", "reward=dense"))
+    expected = "PointMaze/mine-own/random_goal=True,reward=dense,seed-0"
+    assert run_path(config, Path("runs"), None) == Path("runs") / expected
+
+
 def test_training_says_where_the_run_lies(run: Run, runs: Path) -> None:
     assert run.path == runs / "HessTests-Field" / "hess" / "seed-0"
     assert run.result.finished
@@ -95,7 +101,9 @@ def test_the_same_call_resumes_and_another_config_is_refused(run: Run, runs: Pat
     ("task", "fields", "sentence"),
     [
         ("PointMase", {}, "unknown task 'PointMase'"),
-        (FIELD, {"subgoal_interval": 7}, "subgoal_interval=7 does not divide the horizon 20"),
+        (FIELD, {"subgoal_interval": 21}, "subgoal_interval=21 is impossible; it may be 1 to 20"),
+        (FIELD, {"env": {"colour": 1}}, "unknown HessTests/Field-v0 argument 'colour'"),
+        ("PointMaze", {"env": {"random_gaol": True}}, "did you mean 'random_goal'"),
         (FIELD, {"exploration__probability": 1.5}, r"exploration\.probability=1\.5 is impossible"),
         (FIELD, {"name": "../elsewhere"}, "a run cannot be named '../elsewhere'"),
     ],

@@ -256,6 +256,36 @@ def test_check_env_names_what_does_not_fit(capsys: pytest.CaptureFixture[str]) -
     assert output.endswith("HESS cannot train on CartPole-v1.\n")
 
 
+def test_check_env_takes_arguments_and_what_success_is(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["--env", "g=5.0", "--success", "reward>=-1", "--horizon", "50"]
+    assert main(["check-env", "Pendulum-v1", *flags]) == 0
+    output = capsys.readouterr().out
+    assert "ok    success signal  a step with a reward of -1 or more" in output
+    assert "ok    horizon         50 steps" in output
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (["check-env", "Pendulum-v1", "--env", "gravity=5"], "Pendulum-v1 arguments: g"),
+        (["check-env", "PointMaze", "--env", "random_gaol=1"], "did you mean 'random_goal'?"),
+        (["render", "PointMaze", "--env", "reward", "--out", "x.png"], "write it as name=value"),
+        (["render", "PointMaze", "--env", "rewad=1", "--out", "x.png"], "did you mean 'reward'?"),
+        (["train", "PointMaze", "--env", "horizon=3"], "unknown PointMaze option 'horizon'"),
+        (["train", "MountainCarContinuous-v0"], "never said whether it succeeded: info was empty"),
+        (
+            ["train", "PointMaze", "--success", "succes"],
+            "never put 'succes' into info; did you mean",
+        ),
+        (["train", "PointMaze", "--method", "no_such_module:x"], "cannot load the method"),
+    ],
+)
+def test_bad_arguments_are_a_sentence(
+    command: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert expected in error_of(capsys, *command)
+
+
 def test_check_env_of_an_unknown_id_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert "did you mean 'AntMaze'?" in error_of(capsys, "check-env", "hess/AntMase-v0")
 

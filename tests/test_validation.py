@@ -26,11 +26,16 @@ def test_the_defaults_are_fine() -> None:
     validate(Config(), 1000)
 
 
-def test_a_subgoal_interval_has_to_divide_the_horizon() -> None:
-    assert refusal(subgoal_interval=30) == (
-        "subgoal_interval=30 does not divide the horizon 500; "
-        "it may be 1, 2, 4, 5, 10, 20, 25, 50, 100, 125, 250, 500"
-    )
+def test_a_segment_is_no_longer_than_an_episode() -> None:
+    expected = "subgoal_interval=501 is impossible; it may be 1 to 500, the steps of an episode"
+    assert refusal(subgoal_interval=501) == expected
+    validate(override(Config(), {"subgoal_interval": 30}), HORIZON)  # the last one has 20 steps
+    validate(override(Config(), {"subgoal_interval": 500}), HORIZON)
+
+
+def test_the_environment_s_settings_are_checked() -> None:
+    assert refusal(horizon=0) == "horizon=0 is impossible; it must be at least 1"
+    assert "success='reward>1' is impossible" in refusal(success="reward>1")
 
 
 def test_the_replay_has_to_hold_an_episode() -> None:
@@ -145,6 +150,7 @@ def test_planning_over_skills_needs_the_plane() -> None:
 def test_every_number_of_the_config_is_covered() -> None:
     """A new field has to be validated, or named here as free to be anything."""
     anything = {"low.reward_scale", "high.reward_scale"}
+    anything |= {"env", "observe"}  # the environment itself answers these
     numbers = {
         name
         for name, value in flat_fields(Config()).items()

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hess.agents.agent import Agent
-from hess.agents.methods import METHODS, Method, method
+from hess.agents.hess import Hess
+from hess.agents.methods import METHODS, Method, import_method, method, register_method
 from hess.config import Config, flat_fields
 from hess.errors import HessError
 from hess.presets import PRESETS, preset
 from hess.validation import validate
+from tests.agents.tiny import SHAPE, tiny_config
 
 
 @pytest.mark.parametrize("row", METHODS.values(), ids=METHODS)
@@ -84,3 +89,67 @@ def test_baselines_with_a_bonus_are_lesson_and_the_bonus() -> None:
         assert config.representation == lesson.representation
         assert config.exploration == lesson.exploration
         assert config.low == lesson.low
+
+
+# --- methods of somebody's own ------------------------------------------------------------------
+
+
+@pytest.fixture
+def own() -> Iterator[None]:
+    """Whatever a test registers goes away again."""
+    before = dict(METHODS)
+    yield
+    METHODS.clear()
+    METHODS.update(before)
+
+
+class Mine(Hess):
+    """An agent that lives elsewhere."""
+
+
+@pytest.mark.usefixtures("own")
+def test_a_variant_and_an_agent_can_be_registered() -> None:
+    assert register_method("calm", overrides={"exploration.probability": 0.1}) == "calm"
+    assert method("calm").apply(Config()).exploration.probability == 0.1
+    assert method("calm").apply(Config()).method == "calm"
+    register_method("mine", Mine, summary="ours")
+    register_method("mine", Mine, summary="ours")  # a module may be imported twice
+    assert isinstance(method("mine").build(tiny_config(), SHAPE), Mine)
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize(
+    ("keywords", "sentence"),
+    [
+        ({"name": "hess", "agent": Mine}, "the method 'hess' exists already; rename yours"),
+        ({"name": "my method"}, "must be letters, digits and -"),
+        ({"name": "a", "overrides": {"low.hindsigt": 1}}, "unknown field 'low.hindsigt'; did you"),
+        ({"name": "a", "agent": "nowhere"}, "must be a class of a module, not 'nowhere'"),
+    ],
+)
+def test_a_bad_registration_is_named(keywords: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(HessError) as caught:
+        register_method(**keywords)
+    assert sentence in str(caught.value)
+
+
+@pytest.mark.usefixtures("own")
+def test_a_method_is_found_by_its_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "users_methods.py").write_text(
+        "import hess\nhess.register_method('eager', overrides={'exploration.extension': 9.0})\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(HessError, match="by a module that is not imported"):
+        method("users_methods:eager")
+    found = import_method("users_methods:eager")
+    assert found.apply(Config()).method == "users_methods:eager"
+    assert method("users_methods:eager").overrides == {"exploration.extension": 9.0}
+    with pytest.raises(HessError, match="unknown method 'eagr'; did you mean 'eager'"):
+        import_method("users_methods:eagr")
+
+
+def test_a_module_that_fails_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broken_methods.py").write_text("raise RuntimeError('no licence')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(HessError, match=r"cannot load the method .* RuntimeError: no licence"):
+        import_method("broken_methods:x")

@@ -17,6 +17,8 @@ CHANGES: list[dict[str, Any]] = [
     {},
     {"seed": 7, "steps": 1_000},
     {"low__layer_norm": False, "exploration__recount": True, "pipeline": False},
+    {"env": {"random_goal": True, "reward": "dense"}, "success": "reward>=1", "horizon": 250},
+    {"env": {"maze_map": [[1, "r"]]}, "observe": ("observation", "achieved_goal")},
     {"low__hidden": (64, 32), "representation__distance": "l2", "low__hindsight": 0.5},
 ]
 

@@ -67,7 +67,8 @@ def test_long_names_stay_short_and_different() -> None:
         ({"settings": {"low.hindsigt": (1,)}}, "unknown field 'low.hindsigt'; did you mean"),
         ({"settings": {"seed": (1,)}}, "name the seeds of the sweep"),
         ({"settings": {"low.hindsight": (1.5,)}}, "low.hindsight=1.5 is impossible"),
-        ({"settings": {"subgoal_interval": (7,)}}, "does not divide the horizon 500"),
+        ({"settings": {"subgoal_interval": (501,)}}, "it may be 1 to 500, the steps of an episode"),
+        ({"settings": {"env.random_gaol": (True,)}}, "did you mean 'random_goal'?"),
         ({"preset": "papre"}, "unknown preset 'papre'; did you mean 'paper'?"),
         ({"methods": []}, "the sweep is empty: no methods given"),
         ({"tasks": []}, "the sweep is empty: no tasks given"),
@@ -82,12 +83,25 @@ def test_what_cannot_be_is_refused(changes: dict[str, Any], message: str) -> Non
     assert message in str(caught.value)
 
 
+def test_arguments_of_the_environment_are_settings_like_others() -> None:
+    plan = product(["sac"], ["PointMaze"], [0], {"env.random_goal": (False, True)})
+    names = [f"PointMaze/sac/random_goal={value},seed-0" for value in (False, True)]
+    assert [run.key for run in plan] == names
+    assert plan[1].config.env == ("random_goal=True",)
+    both = product(["sac"], ["PointMaze"], [0], {"env.reward": ("dense",), "horizon": (100,)})
+    assert both[0].name == "reward=dense,horizon=100,seed-0"
+
+
 # --- values from the command line ---------------------------------------------------------------
 
 
 def test_words_become_values_of_their_fields() -> None:
     words = ["steps=1000", "pipeline=false", "low.reward=distance", "progress", "low.hidden=8"]
+    words += ["success=auto", "reward>=1", "env.random_goal=True", "False", "horizon=None", "20"]
     assert parse_settings(words) == {
+        "success": ("auto", "reward>=1"),
+        "env.random_goal": (True, False),
+        "horizon": (None, 20),
         "steps": (1000,),
         "pipeline": (False,),
         "low.reward": ("distance", "progress"),

@@ -87,8 +87,8 @@ def test_a_changed_config_is_refused_with_its_fields(half: Path) -> None:
 def test_an_impossible_config_leaves_nothing_behind_that_blocks_the_right_one(
     tmp_path: Path,
 ) -> None:
-    with pytest.raises(HessError, match="subgoal_interval=5 does not divide"):
-        train(tiny_config(subgoal_interval=5), tmp_path)
+    with pytest.raises(HessError, match="subgoal_interval=13 is impossible"):
+        train(tiny_config(subgoal_interval=13), tmp_path)
     assert train(CONFIG, tmp_path).result.finished
 
 

@@ -106,7 +106,7 @@ def test_an_unknown_task_is_refused_with_the_closest_name() -> None:
 
 
 def test_an_environment_without_a_horizon_is_refused(broken: Any) -> None:
-    with pytest.raises(HessError, match="its horizon is unknown; register it with max_episode"):
+    with pytest.raises(HessError, match="its horizon is unknown; give --horizon STEPS"):
         broken(Field, horizon=None)
 
 
@@ -116,7 +116,7 @@ def test_an_environment_with_discrete_actions_is_refused(broken: Any) -> None:
             super().__init__()
             self.action_space = spaces.Discrete(2)  # type: ignore[assignment]
 
-    with pytest.raises(HessError, match="observations and actions must be Box spaces"):
+    with pytest.raises(HessError, match="its actions are a Discrete; HESS needs a Box"):
         broken(Buttons)
 
 
@@ -135,7 +135,7 @@ class Misbehaving(Slope):
         ((np.zeros(2), 0.0, False, False, {}), "gave an observation of 2 numbers .* of 3 and 0"),
         ((np.full(3, np.nan), 0.0, False, False, {}), "gave an observation that is not finite"),
         ((np.zeros(3), float("nan"), False, False, {}), "gave the reward nan"),
-        ((np.zeros(3), 0.0), "step raised ValueError"),
+        ((np.zeros(3), 0.0), r"step raised ValueError \(\w+.py, line \d+\): "),
     ],
 )
 def test_bad_replies_are_named_with_the_step(
@@ -154,5 +154,28 @@ def test_a_failing_reset_is_named(broken: Any) -> None:
             raise RuntimeError("no power")
 
     task = broken(Stuck)
-    with pytest.raises(HessError, match="reset raised RuntimeError: no power at step 0"):
+    with pytest.raises(
+        HessError, match=r"reset raised RuntimeError \(test_task.py, line \d+\): no power at"
+    ):
         task.reset(0)
+
+
+def test_an_environment_that_cannot_be_closed_costs_no_run_its_end(broken: Any) -> None:
+    class Jammed(Slope):
+        def close(self) -> None:
+            raise OSError("jammed")
+
+    task = broken(Jammed)
+    with pytest.warns(UserWarning, match=r"'HessTests/Broken-v0' close raised OSError .*: jammed"):
+        task.close()
+
+
+def test_a_success_that_is_none_is_named_with_the_step(
+    broken: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reply = (np.zeros(3), 0.0, False, False, {"success": 0.4})
+    monkeypatch.setattr(Misbehaving, "reply", reply)
+    task = broken(Misbehaving)
+    task.reset(0)
+    with pytest.raises(HessError, match=r"info\['success'\] is 0.4, not True or .* at step 3"):
+        task.step(np.zeros(1), 3)

@@ -83,7 +83,7 @@ def test_evaluations_are_at_the_start_every_interval_and_at_the_end(tmp_path: Pa
     assert rows["train_success"] == [0.25] * 4
     assert all(0 <= rate <= 1 for rate in rows["success_rate"])
     header = (tmp_path / "eval.csv").read_text().splitlines()[0]
-    assert header == "step,episodes,success_rate,mean_return,train_success"
+    assert header == "step,episodes,success_rate,mean_return,train_success,success_at_end"
 
 
 def test_an_interval_that_falls_within_a_round_is_evaluated_after_it(tmp_path: Path) -> None:

@@ -1,0 +1,105 @@
+"""Runs that were made before a setting existed stay readable, and say what is assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hess.config import Config, flat_fields
+from hess.config.absent import WHEN_ABSENT, _noticed
+from hess.errors import HessError
+from hess.files import read_sealed, write_sealed
+from hess.training.folder import RunFolder
+from hess.training.manifest import checkpoint_folders, newest_manifest
+from hess.training.records import read_evaluations
+from tests.training.stub import registered, tiny_run, train
+from tests.training.toy_tasks import HORIZON
+
+OLD_HEADER = "step,episodes,success_rate,mean_return,train_success"
+
+
+@pytest.fixture(autouse=True)
+def _clean() -> Iterator[None]:
+    _noticed.clear()
+    with registered():
+        yield
+
+
+def edit(file: Path, change: Any) -> None:
+    values = read_sealed(file)
+    change(values)
+    write_sealed(file, values)
+
+
+def forget(values: dict[str, Any]) -> None:
+    for name in WHEN_ABSENT:
+        group, _, last = name.rpartition(".")
+        (values[group] if group else values).pop(last)
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """A run as an earlier version has left it: without the later settings and columns."""
+    train(tiny_run(), tmp_path, stop_at=4 * HORIZON)
+    edit(tmp_path / "config.json", forget)
+    manifest = checkpoint_folders(tmp_path)[-1] / "manifest.json"
+
+    def shorten(values: dict[str, Any]) -> None:
+        forget(values["config"])
+        rows = values["records"]["evaluations"].splitlines()
+        values["records"]["evaluations"] = "".join(
+            ",".join(row.split(",")[:5]) + "\n" for row in rows
+        )
+
+    edit(manifest, shorten)
+    (tmp_path / "eval.csv").write_text(read_sealed(manifest)["records"]["evaluations"])
+    return tmp_path
+
+
+def test_the_table_has_fields_that_exist_with_their_defaults_kind() -> None:
+    fields = flat_fields(Config())
+    for name, value in WHEN_ABSENT.items():
+        assert name in fields
+        assert type(value) is type(fields[name])
+
+
+def test_what_is_missing_has_the_value_of_then_and_is_said_once(
+    old: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert RunFolder(old).read_config() == tiny_run()
+    assert newest_manifest(old) is not None
+    said = capsys.readouterr().err.splitlines()
+    assert "hess: config.json was written before 'success' existed; it counts as 'auto'" in said
+    assert "hess: manifest.json was written before 'env' existed; it counts as ()" in said
+    RunFolder(old).read_config()
+    assert capsys.readouterr().err == ""
+
+
+def test_an_old_run_is_continued_with_the_columns_it_began_with(old: Path) -> None:
+    trainer, _ = train(tiny_run(), old)
+    assert trainer.step == 8 * HORIZON
+    rows = read_evaluations(RunFolder(old))
+    assert ",".join(rows) == OLD_HEADER
+    assert rows["step"][-1] == 8 * HORIZON
+    assert read_sealed(old / "config.json")["success"] == "auto"
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda values: values.update(colour="red"), "an unknown field 'colour'"),
+        (lambda values: values.pop("steps"), "no field 'steps'"),
+        (lambda values: values["low"].pop("hindsight"), "no field 'hindsight'"),
+        (lambda values: values.update(horizon="long"), "'long' does not fit"),
+        (lambda values: values.update(env=[1]), "1 does not fit"),
+        (lambda values: values.update(env={"a": 1}), "does not fit"),
+    ],
+)
+def test_other_differences_are_still_refused(old: Path, change: Any, sentence: str) -> None:
+    edit(old / "config.json", change)
+    with pytest.raises(HessError) as caught:
+        RunFolder(old).read_config()
+    assert sentence in str(caught.value)
