@@ -20,12 +20,12 @@ TORCH_INDEX ?=
 
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest --durations=10 $(PYTEST_ARGS)
-FAST := not slow and not faults and not ray
+FAST := not slow and not faults and not ray and not envs
 # Each worker takes a stretch of neighbouring tests, which share what is prepared and compiled.
 WORKERS_FLAGS := -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train test pytest test-slow test-faults test-ray test-all coverage lint types format bench docs-check lock clean
+.PHONY: help setup train test pytest test-slow test-faults test-ray test-envs test-all coverage lint types format bench docs-check lock clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -46,6 +46,9 @@ test-faults: $(STAMP)  ## kills, full disks, broken files: does everything survi
 
 test-ray: $(VENV)/.hess-ray-stamp  ## sweeps on a Ray cluster of several simulated machines
 	$(PYTEST) -m ray
+
+test-envs: $(VENV)/.hess-envs-stamp $(VENV)/.hess-bench-stamp  ## every environment that others register: trained or refused
+	$(PYTEST) -m envs tests/others
 
 test-all: test test-slow test-faults test-ray  ## every test there is; takes hours
 
@@ -133,4 +136,8 @@ $(VENV)/.hess-bench-stamp: $(STAMP) requirements-bench.lock
 
 $(VENV)/.hess-ray-stamp: $(STAMP) requirements-ray.lock
 	$(PIP) install --quiet --no-deps --require-hashes -r requirements-ray.lock
+	@touch $@
+
+$(VENV)/.hess-envs-stamp: $(STAMP) requirements-envs.lock
+	$(PIP) install --quiet --no-deps --require-hashes -r requirements-envs.lock
 	@touch $@

@@ -31,6 +31,7 @@ INSTEAD = {
     "make test": "make --directory {root} --dry-run test",
     "make test-slow": "make --directory {root} --dry-run test-slow",
     "make test-faults": "make --directory {root} --dry-run test-faults",
+    "make test-envs": "make --directory {root} --dry-run test-envs",
     "make test-ray": "make --directory {root} --dry-run test-ray",
     "make test-all": "make --directory {root} --dry-run test-all",
     "make coverage": "make --directory {root} --dry-run coverage",
@@ -45,6 +46,16 @@ INSTEAD = {
     "hess train corridor:Corridor-v0 --subgoal-interval 10 --steps 5000"
     " --representation.minibatches 500": "hess train corridor:Corridor-v0"
     " --subgoal-interval 10 --steps 500 --representation.minibatches 10",
+    # What the extra [envs] brings has tests of its own.
+    "hess train MountainCarContinuous-v0 --env goal_velocity=0.01 --success terminated": "hess"
+    " train MountainCarContinuous-v0 --env goal_velocity=0.01 --success terminated --steps 999",
+    "hess train gymnasium_robotics:PointMaze_UMaze-v3 --env continuing_task=False": "hess train"
+    " gymnasium:Pendulum-v1 --env g=5.0 --success 'reward>=-1' --steps 200",
+    "hess train PointMaze --env random_goal=True reward=dense success_radius=1.0": "hess train"
+    " PointMaze --env random_goal=True reward=dense success_radius=1.0 --steps 500",
+    """MAP='[[1,1,1,1,1],[1,"r",0,0,1],[1,1,1,0,1],[1,"g",0,0,1],[1,1,1,1,1]]'; hess train"""
+    ' gymnasium_robotics:PointMaze_UMaze-v3 --env maze_map="$MAP"': "MAP='[1, 2]'; hess train"
+    ' PointMaze --env layout="$MAP" || test $? -eq 2',
     "pip install .": "{python} -m pip install --dry-run --no-deps --no-build-isolation {root}",
     # Short ones, or only their plans; Ray has tests of its own.
     "hess sweep --methods hess lesson sac --tasks AntMaze PointMaze --seeds 5"

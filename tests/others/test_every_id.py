@@ -1,0 +1,40 @@
+"""Whatever others have registered trains, or is refused in one sentence that names it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import jax
+import pytest
+
+from tests.others import survey
+
+pytestmark = [
+    pytest.mark.envs,
+    # Whatever others warn of, in whatever way, is not what is tested here.
+    pytest.mark.filterwarnings("ignore"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _free_memory() -> Iterator[None]:
+    """Hundreds of trainings in one process: what was compiled for one is of no use to the next."""
+    yield
+    jax.clear_caches()  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.parametrize("task", survey.tasks())
+def test_it_trains_or_is_refused_in_a_sentence(task: str, tmp_path: Path) -> None:
+    known = survey.read_rows().get(task)
+    if known is None or known.package != survey.package_of(task):
+        known = survey.survey(task, tmp_path)
+        survey.add_row(known)
+    if known.outcome != "trained":
+        assert "\n" not in known.sentence
+        assert task in known.sentence or "capacity" in known.sentence
+
+
+def test_the_page_is_written() -> None:
+    survey.PAGE.write_text(survey.page())
+    assert "were refused with the sentence" in survey.PAGE.read_text()

@@ -1,0 +1,80 @@
+"""Gymnasium-Robotics as its users have it: fixed starts and goals, arguments, agents elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hess
+from hess.api import make_config
+from hess.envs.check import Wanted, can_train, check_env
+from hess.errors import HessError
+from hess.training.probe import probe
+from hess.training.task import Task
+from tests.others.survey import FIELDS
+
+pytest.importorskip("gymnasium_robotics")
+pytestmark = [pytest.mark.envs, pytest.mark.filterwarnings("ignore")]
+
+POINT, ANT = (f"gymnasium_robotics:{name}" for name in ("PointMaze_UMaze-v3", "AntMaze_UMaze-v5"))
+U_MAZE: list[list[Any]] = [
+    [1, 1, 1, 1, 1],
+    [1, "r", 0, 0, 1],
+    [1, 1, 1, 0, 1],
+    [1, "g", 0, 0, 1],
+    [1, 1, 1, 1, 1],
+]
+
+
+def test_a_maze_says_success_and_fits() -> None:
+    checks = check_env(POINT)
+    assert can_train(checks)
+    assert {check.name: check.sentence for check in checks}["success signal"] == "info['success']"
+
+
+def test_a_map_as_argument_fixes_start_and_goal() -> None:
+    config = make_config(POINT, env={"maze_map": U_MAZE, "position_noise_range": 0.0}, **FIELDS)
+    task = Task.of(config)
+    states = [task.reset(seed) for seed in range(3)]
+    task.close()
+    for state in states:
+        np.testing.assert_allclose(state.position, states[0].position)
+        np.testing.assert_allclose(state.goal, states[0].goal)
+
+
+def test_the_ant_is_told_where_it_is() -> None:
+    config = make_config(ANT, **FIELDS)
+    assert "observation + achieved_goal, 107 numbers" in " ".join(probe(config).notes)
+    task = Task.of(config)
+    state = task.reset(0)
+    np.testing.assert_allclose(state.observation[-2:], state.position)
+    task.close()
+
+
+def test_an_unknown_argument_is_answered_with_the_closest() -> None:
+    with pytest.raises(HessError, match="did you mean 'continuing_task'"):
+        check_env(POINT, Wanted(env=("continuing_tsk=False",)))
+
+
+def test_an_environment_that_cannot_be_made_is_a_sentence() -> None:
+    """FetchReach-v4 fails with the MuJoCo of our lock."""
+    expected = (
+        r"cannot build the task 'gymnasium_robotics:FetchReach-v4': .* \(\w+.py, line \d+\): "
+    )
+    with pytest.raises(HessError, match=expected):
+        check_env("gymnasium_robotics:FetchReach-v4")
+
+
+def test_stable_baselines3_evaluates_an_agent_of_a_maze(tmp_path: Path) -> None:
+    evaluation = pytest.importorskip("stable_baselines3.common.evaluation")
+    from stable_baselines3.common.env_util import make_vec_env
+
+    run = hess.train(POINT, runs=tmp_path, **FIELDS)
+    several = make_vec_env("PointMaze_UMaze-v3", n_envs=2)
+    _, lengths = evaluation.evaluate_policy(
+        hess.load(run.path), several, 2, return_episode_rewards=True
+    )
+    assert lengths == [300, 300]
