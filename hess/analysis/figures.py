@@ -12,6 +12,7 @@ from hess.analysis import curves, exploration, latent, skills, style
 from hess.analysis.groups import by_method, by_task
 from hess.analysis.runs import NothingToDrawError, Run
 from hess.analysis.stages import stages
+from hess.training.folder import folder_name
 
 FORMATS = (".png", ".pdf")
 
@@ -59,7 +60,7 @@ def _jobs(
     runs: Sequence[Run], out: Path, smooth: int
 ) -> Iterator[tuple[Path, Callable[[], Figure]]]:
     for run in runs:
-        folder = out / f"{run.config.task}-{run.config.method}-{run.path.name}".replace("/", "-")
+        folder = out / folder_name(f"{run.config.task}-{run.config.method}-{run.path.name}")
         for name, draw_run in RUN_FIGURES.items():
             yield folder / name, partial(draw_run, run)
     if len(runs) == 1:

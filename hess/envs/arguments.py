@@ -108,6 +108,8 @@ def _plain(name: str, value: Any) -> Any:
 def make_keywords(words: Iterable[str], horizon: int | None) -> dict[str, Any]:
     """What `gymnasium.make` is given."""
     keywords = parse_arguments(words)
+    if horizon is not None and horizon < 1:
+        raise HessError(f"horizon={horizon} is impossible; it must be at least 1")
     return keywords if horizon is None else keywords | {"max_episode_steps": horizon}
 
 

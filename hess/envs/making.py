@@ -37,7 +37,8 @@ def build(
     except Exception as error:  # somebody else's environment may fail in any way
         unexpected = _UNEXPECTED.search(str(error))
         if isinstance(error, TypeError) and unexpected and unexpected[1] in arguments:
-            valid = _argument_names(identifier)
+            # A parent may have one of this name that is not passed on to it.
+            valid = [name for name in _argument_names(identifier) if name != unexpected[1]]
             raise unknown(f"{task} argument", unexpected[1], valid) from error
         raise HessError(f"cannot build the task {task!r}: it raised {raised(error)}") from error
 

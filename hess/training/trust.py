@@ -26,9 +26,15 @@ def refuse_foreign_method(method: str, agreed: str | None) -> None:
     _refuse_import("method", method, agreed)
 
 
-def _refuse_import(kind: str, name: str, agreed: str | None) -> None:
+def needs_import(name: str) -> bool:
+    """Whether `module:name` names a module that nobody has imported yet."""
     module, colon, _ = name.partition(":")
-    if colon and agreed is None and module not in sys.modules:
+    return bool(colon) and module not in sys.modules
+
+
+def _refuse_import(kind: str, name: str, agreed: str | None) -> None:
+    if agreed is None and needs_import(name):
+        module = name.partition(":")[0]
         raise HessError(
             f"the run's {kind} {name!r} would import the module {module!r}, which can run "
             f"anything; if you trust it, name the {kind}: {kind}={name!r} in Python, "

@@ -121,3 +121,6 @@ def test_a_folder_is_named_by_short_values_and_digests_of_long_ones() -> None:
 def test_the_horizon_is_gymnasiums_limit() -> None:
     assert make_keywords(["a=1"], None) == {"a": 1}
     assert make_keywords(["a=1"], 7) == {"a": 1, "max_episode_steps": 7}
+    for wrong in (0, -1):  # to Gymnasium, -1 is no limit at all
+        with pytest.raises(HessError, match=f"horizon={wrong} is impossible"):
+            make_keywords([], wrong)

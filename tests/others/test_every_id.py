@@ -27,7 +27,7 @@ def _free_memory() -> Iterator[None]:
 @pytest.mark.parametrize("task", survey.tasks())
 def test_it_trains_or_is_refused_in_a_sentence(task: str, tmp_path: Path) -> None:
     known = survey.read_rows().get(task)
-    if known is None or known.package != survey.package_of(task):
+    if known is None or known.outcome == "fits" or known.package != survey.package_of(task):
         known = survey.survey(task, tmp_path)
         survey.add_row(known)
     if known.outcome != "trained":

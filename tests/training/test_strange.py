@@ -103,7 +103,8 @@ def test_success_at_any_step_is_not_success_at_the_last(tmp_path: Path) -> None:
     ("method", "task"), [*((name, RICH) for name in AGENTS), ("hess", FALLING)]
 )
 def test_every_kind_of_agent_trains(method: str, task: str, tmp_path: Path) -> None:
-    fields = FIELDS | {"steps": 80, "capacity": 200, "subgoal_interval": 5, "num_envs": 1}
+    steps = 5 * RICH_HORIZON
+    fields = FIELDS | {"steps": steps, "capacity": 200, "subgoal_interval": 5, "num_envs": 1}
     run = hess.train(task, method, runs=tmp_path, **fields)
     assert run.result.finished
     lines = read_metrics(RunFolder(run.path))
