@@ -185,7 +185,9 @@ class GridMeasures:
             arrays[f"{name}.keys"], arrays[f"{name}.values"] = table.keys, table.values
         arrays |= prefixed(self.graph._asdict(), "graph.")
         # Of one width, whether there is one yet or not: what a checkpoint must look like.
-        arrays["plane"] = np.zeros((0, self.config.directions)) if self.plane is None else self.plane
+        arrays["plane"] = (
+            np.zeros((0, self.config.directions)) if self.plane is None else self.plane
+        )
         return {name: np.asarray(array) for name, array in arrays.items()}
 
     def restore(self, arrays: dict[str, Any]) -> None:
