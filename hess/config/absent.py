@@ -14,6 +14,15 @@ WHEN_ABSENT: dict[str, Any] = {
     "success": "auto",
     "horizon": None,
     "observe": (),
+    "high.normalise": False,
+    "high.embedding_input": False,
+    "representation.features": 0,
+    "exploration.decided": "segment",
+    "exploration.episode_share": 0.5,  # without effect there
+    "exploration.reference_segment": 10.0,  # without effect: no run had units by segments
+    "exploration.directions": 0,
+    "exploration.waypoints": 0.0,
+    "exploration.revisit_cost": 0.0,
 }
 
 _noticed: set[tuple[str, str]] = set()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from hess.agents.methods import METHODS
 
+AGENTS = list({row.target: name for name, row in reversed(METHODS.items())}.values())
+"""The first method of every agent class."""
+
 LEARNERS = list(
     {
         (row.target, row.overrides.get("intrinsic.kind", "none")): name
