@@ -39,7 +39,8 @@ def validate(config: Config, horizon: int) -> None:
 
 
 def _validate_level(level: str, config: LevelConfig) -> None:
-    for name in ("learning_rate", "batch_size", "initial_temperature", "updates_per_decision"):
+    positive = ("learning_rate", "batch_size", "initial_temperature", "updates_per_decision")
+    for name in (*positive, "actor_interval"):
         value = getattr(config, name)
         _require(value > 0, f"{level}.{name}", value, "positive")
     _share(f"{level}.discount", config.discount)

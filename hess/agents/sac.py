@@ -6,6 +6,7 @@ One implementation serves the high level, the low level and the flat baseline.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import equinox as eqx
@@ -19,7 +20,8 @@ from hess.config import LevelConfig
 from hess.native.adam import Adam
 
 Metrics = dict[str, Array]
-METRICS = ("critic_loss", "value", "actor_loss", "entropy", "temperature")
+ACTOR_METRICS = ("actor_loss", "entropy", "temperature")
+METRICS = ("critic_loss", "value", *ACTOR_METRICS)
 _BLOCK = 16  # updates whose batches and noise are drawn at once
 
 
@@ -104,14 +106,31 @@ class SAC:
             temperature_optimiser=self.optimiser.init(log_temperature),
         )
 
-    def update(self, state: SACState, batch: Batch, noise: Array) -> tuple[SACState, Metrics]:
-        """One gradient step of critics and their targets, of actor and temperature.
+    def update(
+        self, state: SACState, batch: Batch, noise: Array, number: Array | int = 0
+    ) -> tuple[SACState, Metrics]:
+        """One gradient step of critics and their targets, and of actor and temperature if due.
 
-        `noise` [2, B, action] draws the actions of the targets and of the actor's loss.
+        `noise` [2, B, action] draws the actions of the targets and of the actor's loss; `number`
+        counts the updates. Metrics of an actor that waits are 0.
         """
-        config, (target_noise, actor_noise) = self.config, noise
+        state, critic_metrics = self._update_critics(state, batch, noise[0])
+        if self.config.actor_interval == 1:
+            state, actor_metrics = self._update_actor(state, batch, noise[1])
+        else:
+            state, actor_metrics = jax.lax.cond(
+                number % self.config.actor_interval == 0,
+                lambda: self._update_actor(state, batch, noise[1]),
+                lambda: (state, {name: jnp.zeros(()) for name in ACTOR_METRICS}),
+            )
+        return state, critic_metrics | actor_metrics
+
+    def _update_critics(
+        self, state: SACState, batch: Batch, target_noise: Array
+    ) -> tuple[SACState, Metrics]:
+        config = self.config
         targets = bellman_targets(state, batch, config.discount, config.reward_scale, target_noise)
-        (_, critic_metrics), gradient = jax.value_and_grad(critic_loss, has_aux=True)(
+        (_, metrics), gradient = jax.value_and_grad(critic_loss, has_aux=True)(
             state.critics, batch, targets
         )
         critics, critic_optimiser, target_critics = self.optimiser.followed_step(
@@ -121,24 +140,35 @@ class SAC:
             state.target_critics,
             config.target_rate,
         )
+        return replace(
+            state,
+            critics=critics,
+            target_critics=target_critics,
+            critic_optimiser=critic_optimiser,
+        ), metrics
 
+    def _update_actor(
+        self, state: SACState, batch: Batch, noise: Array
+    ) -> tuple[SACState, Metrics]:
         temperature = jnp.exp(state.log_temperature)
-        (_, actor_metrics), gradient = jax.value_and_grad(actor_loss, has_aux=True)(
-            state.actor, critics, temperature, batch, actor_noise
+        (_, metrics), gradient = jax.value_and_grad(actor_loss, has_aux=True)(
+            state.actor, state.critics, temperature, batch, noise
         )
         actor, actor_optimiser = self.optimiser.step(state.actor, gradient, state.actor_optimiser)
 
         gradient = jax.grad(temperature_loss)(
-            state.log_temperature, actor_metrics["entropy"], self.target_entropy
+            state.log_temperature, metrics["entropy"], self.target_entropy
         )
         log_temperature, temperature_optimiser = self.optimiser.step(
             state.log_temperature, gradient, state.temperature_optimiser
         )
-        metrics = critic_metrics | actor_metrics | {"temperature": temperature}
-        return SACState(
-            actor, critics, target_critics, log_temperature,
-            actor_optimiser, critic_optimiser, temperature_optimiser,
-        ), metrics  # fmt: skip
+        return replace(
+            state,
+            actor=actor,
+            log_temperature=log_temperature,
+            actor_optimiser=actor_optimiser,
+            temperature_optimiser=temperature_optimiser,
+        ), metrics | {"temperature": temperature}
 
     def learn(
         self,
@@ -159,7 +189,7 @@ class SAC:
             def body(index: Array, carry: tuple[SACState, Metrics]) -> tuple[SACState, Metrics]:
                 state, totals = carry
                 batch = jax.tree.map(lambda stacked: stacked[index], batches)
-                state, metrics = self.update(state, batch, noise[index])
+                state, metrics = self.update(state, batch, noise[index], index)
                 return state, jax.tree.map(jnp.add, totals, metrics)
 
             left = updates - number * _BLOCK
@@ -168,7 +198,9 @@ class SAC:
         zeros = {name: jnp.zeros(()) for name in METRICS}
         blocks = (updates + _BLOCK - 1) // _BLOCK
         state, totals = jax.lax.fori_loop(0, blocks, block, (state, zeros))
-        return state, {name: total / jnp.maximum(updates, 1) for name, total in totals.items()}
+        acted = _acted(updates, self.config.actor_interval)
+        counts = {name: acted if name in ACTOR_METRICS else updates for name in METRICS}
+        return state, {name: total / jnp.maximum(counts[name], 1) for name, total in totals.items()}
 
     def _draw(
         self, sample: Callable[[PRNGKeyArray], Batch], key: PRNGKeyArray
@@ -178,3 +210,9 @@ class SAC:
         batches = jax.vmap(sample)(jax.random.split(sample_key, _BLOCK))
         size = batches.rewards.shape[1]
         return batches, jax.random.normal(noise_key, (_BLOCK, 2, size, self.action_dim))
+
+
+def _acted(updates: Array, interval: int) -> Array:
+    """How many of these updates were the actor's, too: the first of every few in a block."""
+    whole, rest = updates // _BLOCK, updates % _BLOCK
+    return whole * (-(-_BLOCK // interval)) + (rest + interval - 1) // interval

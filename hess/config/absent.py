@@ -16,6 +16,8 @@ WHEN_ABSENT: dict[str, Any] = {
     "observe": (),
     "high.normalise": False,
     "high.embedding_input": False,
+    "low.actor_interval": 1,
+    "high.actor_interval": 1,
     "representation.features": 0,
     "exploration.decided": "segment",
     "exploration.episode_share": 0.5,  # without effect there

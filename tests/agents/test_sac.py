@@ -196,15 +196,33 @@ def test_every_update_has_a_batch_of_its_own(updates: int) -> None:
         return Batch(draw, draw, draw[:, 0], draw, jnp.ones(2))
 
     class Watched(SAC):
-        def update(self, state: SACState, batch: Batch, noise: jax.Array) -> Any:
+        def update(
+            self, state: SACState, batch: Batch, noise: jax.Array, number: jax.Array | int = 0
+        ) -> Any:
             seen = jnp.stack([batch.rewards[0], noise[0, 0, 0], noise[1, 0, 0]])
             jax.debug.callback(lambda values: drawn.extend(values.tolist()), seen)
-            return super().update(state, batch, noise)
+            return super().update(state, batch, noise, number)
 
     learner = Watched(LevelConfig(hidden=(4,)), 1, 1)
     learner.learn(learner.init(KEY), sample, KEY, jnp.asarray(updates))
     jax.effects_barrier()  # type: ignore[no-untyped-call]
     assert len(drawn) == len(set(drawn)) == 3 * updates
+
+
+@pytest.mark.parametrize(("interval", "updates", "acted"), [(2, 17, 9), (3, 5, 2), (3, 20, 8)])
+def test_the_actor_may_wait_for_the_critics(interval: int, updates: int, acted: int) -> None:
+    def sample(key: jax.Array) -> Batch:
+        draw = jax.random.uniform(key, (2, 1))
+        return Batch(draw, draw, draw[:, 0], draw, jnp.ones(2))
+
+    learner = SAC(LevelConfig(hidden=(4,), actor_interval=interval), 1, 1)
+    before = learner.init(KEY)
+    after, metrics = learner.learn(before, sample, KEY, jnp.asarray(updates))
+    # Adam counts the steps that it has taken.
+    assert int(after.actor_optimiser[0].count) == acted
+    assert int(after.critic_optimiser[0].count) == updates
+    # Means over the actor's own updates: the temperature has hardly moved from where it starts.
+    assert float(metrics["temperature"]) == pytest.approx(1.0, abs=0.01)
 
 
 def test_a_fresh_target_equals_its_critic_and_then_follows_at_its_rate(bandit: Bandit) -> None:
