@@ -13,11 +13,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium import spaces
 
+from hess.config import Config
 from hess.envs import registry
 from hess.envs.acting import ActionScale
 from hess.envs.arguments import make_keywords
 from hess.envs.making import raised
-from hess.envs.observing import ACHIEVED, Observer, observed_keys, real_numbers, usual_keys
+from hess.envs.memory import machine_memory, most_memory
+from hess.envs.observing import (
+    ACHIEVED,
+    Observer,
+    is_goal_space,
+    observed_keys,
+    real_numbers,
+    usual_keys,
+)
 from hess.envs.success import AUTO, SuccessSignal
 from hess.errors import HessError
 
@@ -80,10 +89,10 @@ def _run(env: Any, wanted: Wanted) -> Iterator[Check]:
         yield check
         if name == "reset and step" and not check.ok:
             return
-    space = env.observation_space
-    if isinstance(space, spaces.Dict) and {ACHIEVED, "desired_goal"} <= set(space.spaces):
+    if is_goal_space(env.observation_space):
         yield _try("compute_reward", _compute_reward, env, wanted, required=False)
     yield _try("seeding", _seeding, env, wanted, required=False)
+    yield _try("replay", _replay, env, wanted, required=False)
 
 
 def _try(
@@ -207,6 +216,19 @@ def _seeding(env: Any, _: Wanted) -> str:
             "two episodes with the same seed and actions differ: runs cannot be repeated"
         )
     return "same seed, same trajectory"
+
+
+def _replay(env: Any, wanted: Wanted) -> str:
+    """Pictures as observations can ask for more memory than there is."""
+    observer = _observer(env, wanted)
+    numbers = observer.observation_dim + observer.goal_dim + ActionScale(env.action_space).dim
+    needed = 4 * numbers * Config().capacity
+    if needed > most_memory():
+        raise _MisfitError(
+            f"of the default capacity it needs {needed / 1e9:.0f} GB, this machine has "
+            f"{machine_memory() / 1e9:.0f}; train with a smaller --capacity"
+        )
+    return f"{needed / 1e9:.1f} GB when full"
 
 
 def _trajectory(env: Any) -> list[Any]:

@@ -95,7 +95,7 @@ def observed_keys(env: Any) -> tuple[str, ...]:
     """
     space = env.observation_space
     keys = usual_keys(space)
-    if not (_has(space, DESIRED) and _has(space, ACHIEVED)):
+    if not is_goal_space(space):
         return keys
     own = getattr(env.unwrapped, "observation_keys", None)
     if own is not None:
@@ -103,6 +103,11 @@ def observed_keys(env: Any) -> tuple[str, ...]:
     if not keys or not _contains_achieved(env, Observer(space, keys)):
         keys = (*keys, ACHIEVED)
     return keys
+
+
+def is_goal_space(space: spaces.Space[Any]) -> bool:
+    """Whether goals are observed: those to be reached, and those that are."""
+    return _has(space, DESIRED) and _has(space, ACHIEVED)
 
 
 def _contains_achieved(env: Any, observer: Observer) -> bool:

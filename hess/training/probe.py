@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from math import prod
 
@@ -10,13 +9,12 @@ import jax
 import numpy as np
 
 from hess.config import Config
+from hess.envs.memory import machine_memory, most_memory
 from hess.envs.success import KEYS
 from hess.errors import HessError
 from hess.replay import EpisodeShape, empty_episode
 from hess.training.task import Task
 from hess.validation import validate
-
-_MOST_OF_MEMORY = 0.8
 
 
 @dataclass(frozen=True)
@@ -73,11 +71,10 @@ def _refuse_giant_replay(config: Config, shape: EpisodeShape) -> None:
         prod(leaf.shape) * leaf.dtype.itemsize for leaf in jax.tree.leaves(empty_episode(shape))
     )
     needed = config.capacity // shape.horizon * episode
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if needed > _MOST_OF_MEMORY * memory:
-        fitting = int(_MOST_OF_MEMORY * memory / episode) * shape.horizon
+    if needed > most_memory():
+        fitting = most_memory() // episode * shape.horizon
         raise HessError(
             f"a replay of capacity={config.capacity:,} steps with {shape.observation_dim:,} "
-            f"numbers each needs {needed / 1e9:.0f} GB, this machine has {memory / 1e9:.0f}; "
-            f"capacity may be {shape.horizon:,} to {fitting:,}"
+            f"numbers each needs {needed / 1e9:.0f} GB, this machine has "
+            f"{machine_memory() / 1e9:.0f}; capacity may be {shape.horizon:,} to {fitting:,}"
         )

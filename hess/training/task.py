@@ -16,7 +16,7 @@ from hess.config import Config
 from hess.envs.acting import ActionScale
 from hess.envs.arguments import make_keywords
 from hess.envs.making import raised
-from hess.envs.observing import Observed, Observer, observed_keys, real_numbers
+from hess.envs.observing import Observed, Observer, is_goal_space, observed_keys, real_numbers
 from hess.envs.success import AUTO, SuccessSignal
 from hess.errors import HessError
 from hess.replay import EpisodeShape, segment_counts
@@ -88,8 +88,7 @@ class Task:
 
     def _keys(self) -> tuple[str, ...]:
         """Of a goal env, found out by playing another copy: this one is still to be reset."""
-        space = self.env.observation_space
-        if not {"achieved_goal", "desired_goal"} <= set(getattr(space, "spaces", ())):
+        if not is_goal_space(self.env.observation_space):
             return ()
         if hasattr(self.env.unwrapped, "observation_keys"):
             return observed_keys(self.env)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from hess.envs import TASKS
+from hess.envs import TASKS, check
 from hess.envs.check import Wanted, can_train, check_env
 from hess.errors import HessError
 
@@ -190,3 +190,10 @@ def test_keys_can_be_chosen() -> None:
     said = sentences("users/Goal-v0", Wanted(observe=("achieved_goal",)))
     assert said["observation"].startswith("a goal env: achieved_goal, 3 numbers; goal 3 numbers")
     assert "observation will not be used" in said["observation"]
+
+
+def test_more_than_the_memory_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "most_memory", lambda: 1_000_000)
+    (replay,) = [each for each in check_env("users/Plain-v0") if each.name == "replay"]
+    assert (replay.ok, replay.required) == (False, False)
+    assert "train with a smaller --capacity" in replay.sentence

@@ -180,8 +180,9 @@ def look() -> None:
     for task in tasks():
         known = read_rows().get(task)
         if known is None or known.package != package_of(task):
-            add_row(survey(task, None))
-            print(read_rows()[task], flush=True)
+            row = survey(task, None)
+            add_row(row)
+            print(f"{row.outcome:8} {task} {row.sentence}", flush=True)
     PAGE.write_text(page())
 
 

@@ -179,3 +179,18 @@ def test_a_success_that_is_none_is_named_with_the_step(
     task.reset(0)
     with pytest.raises(HessError, match=r"info\['success'\] is 0.4, not True or .* at step 3"):
         task.step(np.zeros(1), 3)
+
+
+def test_a_tuple_of_spaces_is_read_in_its_order(broken: Any) -> None:
+    class Pair(Slope):
+        def __init__(self) -> None:
+            super().__init__()
+            parts = (spaces.Discrete(3), spaces.Box(-1, 1, (2,), np.float32))
+            self.observation_space = spaces.Tuple(parts)  # type: ignore[assignment]
+
+        def reset(self, **_: Any) -> Any:
+            return (2, np.array([0.5, -0.5], np.float32)), {}
+
+    task = broken(Pair)
+    assert task.reset(0).observation.tolist() == [0, 0, 1, 0.5, -0.5]
+    task.close()
