@@ -34,12 +34,14 @@ class Render:
         if self.out is None and self.video is None:
             raise HessError("nothing to draw: give --out FILE.png, --video FILE.mp4, or both")
         runtime.configure()
-        import gymnasium
+        from hess.envs.making import raised
 
         try:
             self._draw()
-        except gymnasium.error.Error as error:  # a user's environment that cannot draw
-            raise HessError(f"cannot draw {self.task!r}: {error}") from error
+        except HessError:
+            raise
+        except Exception as error:  # a user's environment may fail in any way
+            raise HessError(f"cannot draw {self.task!r}: it raised {raised(error)}") from error
         return 0
 
     def _draw(self) -> None:

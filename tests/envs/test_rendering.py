@@ -7,11 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import imageio.v3 as iio
 import imageio_ffmpeg
 import numpy as np
 import pytest
 
+from hess.cli import main
 from hess.envs import TASKS
 from hess.envs.gallery import render_gallery
 from hess.envs.models import BLOCK_COLOUR, GOAL_COLOUR
@@ -151,3 +153,27 @@ for name in ("PointMaze", "AntMaze"):
     lines = done.stdout.splitlines()
     assert len(lines) == 2
     assert all(line.startswith("cannot draw here") for line in lines)
+
+
+def test_an_environment_that_fails_while_it_is_drawn_is_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Blind(gymnasium.Env[Any, Any]):
+        metadata = {"render_modes": ["rgb_array"]}
+        observation_space = gymnasium.spaces.Box(0, 1, (1,))
+        action_space = gymnasium.spaces.Box(0, 1, (1,))
+
+        def __init__(self, render_mode: str | None = None) -> None:
+            self.render_mode = render_mode
+
+        def reset(self, **_: Any) -> Any:
+            raise RuntimeError("the lens cap is on")
+
+    gymnasium.register("users/Blind-v0", Blind)
+    try:
+        assert main(["render", "users/Blind-v0", "--out", str(tmp_path / "x.png")]) == 2
+    finally:
+        del gymnasium.registry["users/Blind-v0"]
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("hess: cannot draw 'users/Blind-v0': it raised RuntimeError (test_rend")
+    assert line.endswith("): the lens cap is on")
