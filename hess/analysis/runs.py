@@ -18,7 +18,7 @@ from hess.errors import HessError
 from hess.files import read_json
 from hess.training.folder import RunFolder
 from hess.training.snapshots import list_snapshots
-from hess.training.trust import needs_import
+from hess.training.trust import needs_import, refuse_foreign_code
 
 _SIGNS = ("config.json", "metrics.jsonl", "eval.csv")
 _LONGEST_NAME = 48  # characters in a heading
@@ -91,8 +91,13 @@ class Run:
 
     @cached_property
     def plan(self) -> FloorPlan | None:
-        """Walls, start and goal; None for a task without a plan."""
-        return task_plan(self.config.task)
+        """Walls, start and goal; None for a task without a plan.
+
+        And for `module:Env-v0`, unless its module is imported: for the sake of walls, a figure runs
+        nobody's code.
+        """
+        task = self.config.task
+        return None if needs_import(task) else task_plan(task)
 
     @cached_property
     def metrics(self) -> dict[str, Series]:
@@ -135,14 +140,11 @@ class Run:
 
 @lru_cache(maxsize=64)
 def task_plan(task: str) -> FloorPlan | None:
-    """The floor plan of a task; building the task to ask it takes a while.
-
-    Of a task `module:Env-v0` there is none, unless its module is imported: for the sake of walls,
-    a figure runs nobody's code.
-    """
+    """The floor plan of a task; building the task to ask it takes a while."""
     from hess.envs import floor_plan
 
-    return None if needs_import(task) else floor_plan(task)
+    refuse_foreign_code(task, None)
+    return floor_plan(task)
 
 
 def find_runs(paths: Sequence[Path]) -> list[Run]:

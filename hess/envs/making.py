@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 _LONGEST_REASON = 300
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
 _ID = re.compile(r"(?!hess/).+-v\d+")
 
 
@@ -51,8 +52,8 @@ def raised(error: BaseException) -> str:
 
 
 def reason(error: BaseException) -> str:
-    """The first line of an exception's message."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    """The first line of an exception's message, without colours."""
+    lines = [line.strip() for line in _COLOUR.sub("", str(error)).splitlines() if line.strip()]
     text = lines[0] if lines else "no message"
     return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}..."
 

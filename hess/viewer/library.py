@@ -16,7 +16,7 @@ from hess.agents.exploration import scores
 from hess.analysis.explained import EVALUATIONS, Explanation, shown_diagnostics
 from hess.analysis.projection import Projection
 from hess.analysis.reading import Series, smoothed, thin
-from hess.analysis.runs import Run, walk
+from hess.analysis.runs import Run, task_plan, walk
 from hess.analysis.snapshot import Snapshot, Trajectory, load_snapshot
 from hess.envs.plan import FloorPlan
 from hess.errors import HessError
@@ -75,7 +75,7 @@ class Library:
             "task": about.task if about else "",
             "method": about.method if about else "",
             "steps": about.steps if about else 0,
-            "plan": attempt(lambda: _plan(run.plan), None) if about else None,
+            "plan": attempt(lambda: _plan(task_plan(about.task)), None) if about else None,
             "snapshots": steps,
             "evaluations": attempt(lambda: _charts(run.evaluations, EVALUATIONS), []),
             "diagnostics": attempt(lambda: _diagnostics(self._series(name, run)), []),

@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from pathlib import Path
 
-from hess.analysis.runs import task_plan
+import pytest
+
+from hess.analysis.runs import Run, task_plan
+from hess.errors import HessError
+
+FOREIGN = "a_module_that_nobody_has:Maze-v0"
 
 
-def test_figures_run_nobody_s_code_for_the_sake_of_walls() -> None:
-    assert task_plan("a_module_that_nobody_has:Maze-v0") is None
+def run_on(task: str, path: Path) -> Run:
+    about = {"task": task, "method": "hess", "seed": 0, "steps": 1}
+    (path / "config.json").write_text(json.dumps(about))
+    return Run(path)
+
+
+def test_figures_run_nobody_s_code_for_the_sake_of_walls(tmp_path: Path) -> None:
+    assert run_on(FOREIGN, tmp_path).plan is None
     assert "a_module_that_nobody_has" not in sys.modules
+    with pytest.raises(HessError, match="would import the module 'a_module_that_nobody_has'"):
+        task_plan(FOREIGN)
 
 
-def test_walls_of_a_module_that_is_imported_are_drawn() -> None:
-    plan = task_plan("hess.envs:hess/PointMaze-v0")
+def test_walls_of_a_module_that_is_imported_are_drawn(tmp_path: Path) -> None:
+    plan = run_on("hess.envs:hess/PointMaze-v0", tmp_path).plan
     assert plan is not None
     assert plan.bounds == (-2.0, -2.0, 10.0, 10.0)
+
+
+def test_settings_that_came_later_do_not_tell_old_runs_from_new_ones(tmp_path: Path) -> None:
+    fields = run_on("PointMaze", tmp_path).config.fields
+    assert (fields["success"], fields["env"]) == ("auto", ())

@@ -33,7 +33,7 @@ class Arm(Base):
         if fail == "assertion":
             raise AssertionError
         if fail == "long":
-            raise RuntimeError("first line\nsecond line " + "x" * 1000)
+            raise RuntimeError("\x1b[33mfirst line\x1b[0m\nsecond line " + "x" * 1000)
         if fail == "exit":
             raise OSError("no such file: 'arm.xml'")
         if fail == "import":
