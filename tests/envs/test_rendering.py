@@ -163,8 +163,8 @@ def test_an_environment_that_fails_while_it_is_drawn_is_a_sentence(
         observation_space = gymnasium.spaces.Box(0, 1, (1,))
         action_space = gymnasium.spaces.Box(0, 1, (1,))
 
-        def __init__(self, render_mode: str | None = None) -> None:
-            self.render_mode = render_mode
+        def __init__(self, **options: Any) -> None:
+            self.render_mode = options.get("render_mode")
 
         def reset(self, **_: Any) -> Any:
             raise RuntimeError("the lens cap is on")

@@ -38,7 +38,7 @@ class Trained(NamedTuple):
 
 
 def real_run(**fields: Any) -> Any:
-    """With subgoals selected in every episode; by episodes, these few would hold too few of both."""
+    """With subgoals selected in every episode: decided by episode, there are too few of them."""
     settings: dict[str, Any] = {"exploration__decided": "segment"}
     return tiny_run(method="hess", steps=STEPS, **(settings | fields))
 
