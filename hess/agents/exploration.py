@@ -138,5 +138,8 @@ def explored_unit(
     low, high = np.quantile(embeddings, (0.005, 0.995), axis=0)
     unit = float((high - low).max()) / config.reference_span
     if config.units == "segment" and len(moves):  # none where episodes end within c steps
-        unit = min(unit, float(np.quantile(moves, _GOOD_SEGMENT)) / config.reference_segment)
+        good = float(np.quantile(moves, _GOOD_SEGMENT)) / config.reference_segment
+        unit = min(unit, good) if good > 0 else unit
+    if unit <= 0:  # nothing has ever moved
+        return before or 1.0
     return unit if unit > 1.1 * before else before

@@ -77,7 +77,8 @@ class HighConfig(LevelConfig):
     warmup: Literal["policy", "uniform"] = "uniform"
     """Who sets the non-active subgoals before the first success: the policy, or uniform draws."""
     normalise: bool = True
-    """The networks see everything scaled to mean 0 and deviation 1 over all that came so far."""
+    """The networks see everything scaled to mean 0 and deviation 1 over all that came so far; in
+    `dads`, which controls skills, as it is."""
     embedding_input: bool = True
     """The networks see φ(s), in which subgoals are set, besides s and the goal (the paper)."""
     stop_at_success: bool = True

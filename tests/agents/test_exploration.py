@@ -220,6 +220,16 @@ def test_span_units_ignore_a_few_outliers() -> None:
     assert explored_unit(config, points, NO_MOVES, before=0.0) == pytest.approx(0.99, abs=0.01)
 
 
+def test_units_of_a_robot_that_stands_still_are_no_length_of_zero() -> None:
+    config = ExplorationConfig(units="segment", reference_span=30.0)
+    still = np.zeros((100, 2))
+    assert explored_unit(config, still, np.zeros(20), before=0.0) == 1.0
+    assert explored_unit(config, still, np.zeros(20), before=0.7) == 0.7
+    wide = np.stack([np.linspace(0, 60, 1001), np.zeros(1001)], -1)
+    moves = np.zeros(20)  # nine of ten segments do not move at all: the span decides
+    assert explored_unit(config, wide, moves, before=0.0) == pytest.approx(0.99 * 60 / 30)
+
+
 def test_segment_units_are_bounded_by_what_one_in_ten_segments_covers() -> None:
     config = ExplorationConfig(units="segment", reference_span=30.0, reference_segment=10.0)
     wide = np.stack([np.linspace(-20, 40, 1001), np.linspace(0, 10, 1001)], -1)
