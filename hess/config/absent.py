@@ -27,12 +27,14 @@ WHEN_ABSENT: dict[str, Any] = {
     "exploration.revisit_cost": 0.0,
 }
 
-_noticed: set[tuple[str, str]] = set()
+_noticed: set[tuple[str, ...]] = set()
 
 
-def notice(where: str, name: str) -> None:
-    """Say once per program which value a file without this field is taken to have."""
-    if (where, name) not in _noticed:
-        _noticed.add((where, name))
-        then = f"it counts as {WHEN_ABSENT[name]!r}"
-        print(f"hess: {where} was written before {name!r} existed; {then}", file=sys.stderr)
+def notice(where: str, *names: str) -> None:
+    """Say once per program which values a file without these fields is taken to have."""
+    if names and (where, *names) not in _noticed:
+        _noticed.add((where, *names))
+        values = ", ".join(f"{name}={WHEN_ABSENT[name]!r}" for name in names)
+        print(
+            f"hess: {where} is older than these settings, they count as {values}", file=sys.stderr
+        )

@@ -125,9 +125,7 @@ def from_json(kind: Any, values: Any, where: str, prefix: str = "") -> Any:
 
 def _absent(names: set[str], where: str, prefix: str) -> dict[str, Any]:
     later = {name: f"{prefix}{name}" for name in sorted(names) if f"{prefix}{name}" in WHEN_ABSENT}
-    file = where.partition(":")[0]
-    for full in later.values():
-        notice(file, full)
+    notice(where.partition(":")[0], *later.values())
     return {name: WHEN_ABSENT[full] for name, full in later.items()}
 
 
