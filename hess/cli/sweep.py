@@ -29,7 +29,8 @@ class Sweep(ManyRuns):
         tyro.conf.arg(name="set", metavar="FIELD=VALUE [VALUE ...]"),
     ] = ()
     """Fields of `hess train`, every combination of their values: --set steps=1000000 --set
-    low.hindsight=0 0.3. Layers are written 256,256, arguments of the environment env.NAME=VALUE."""
+    low.hindsight=0 0.3. Layers are written 256,256, arguments of the environment env.NAME=VALUE.
+    Without steps every run has its task's budget, see docs/reproducing.md."""
 
     def run(self) -> int:
         """Plan and carry out."""

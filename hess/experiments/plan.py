@@ -5,7 +5,8 @@
 A folder is named by what is in it: <task>/<method>/<changed values>,seed-N, where changed means
 other than the method's row and the preset say. So a value that is the default anyway names no new
 run, and plans that share runs share their folders. Length and records (`steps`, `record.`) are
-not part of a name: the same run with more steps is continued.
+not part of a name: the same run with more steps is continued. Where no steps are given, a run has
+the budget of its task.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from hess.config import Config, fill, flat_fields
 from hess.envs.arguments import collected, label
 from hess.envs.registry import TASKS
 from hess.errors import HessError
+from hess.experiments.budgets import budget
 from hess.files import digest
 from hess.presets import preset as find_preset
 from hess.training.folder import MAY_CHANGE, run_path
@@ -77,7 +79,8 @@ def planned_run(
 ) -> PlannedRun:
     """One run, checked: names exist and values are possible on the task."""
     start = import_method(method).apply(find_preset(preset))
-    config = fill(start, {**collected(values), "task": task, "seed": seed})
+    length = {"steps": budget(task) or start.steps}
+    config = fill(start, {**length, **collected(values), "task": task, "seed": seed})
     validate(config, _horizon(config))
     return PlannedRun(config, _name(start, config, preset))
 

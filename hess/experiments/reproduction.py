@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from hess.agents.methods import method as find_method
-from hess.config import fill
 from hess.errors import HessError
 from hess.experiments.miniature import miniature
 from hess.experiments.plan import Plan, PlannedRun, combine, planned_run
 from hess.experiments.suites import Suite, Variant
-from hess.presets import preset as find_preset
 
 
 @dataclass(frozen=True)
@@ -70,14 +67,14 @@ def _title(study: str, task: str, tasks: int) -> str:
 
 def _line(suite: Suite, task: str, variant: Variant, request: Request) -> Line:
     seeds = range(request.seeds or suite.seeds)
-    return Line(variant.label, tuple(_run(suite, task, variant, seed, request) for seed in seeds))
+    return Line(variant.label, tuple(_run(task, variant, seed, request) for seed in seeds))
 
 
-def _run(suite: Suite, task: str, variant: Variant, seed: int, request: Request) -> PlannedRun:
-    values = {**variant.values, "steps": suite.steps(task, variant)}
-    full = fill(find_method(variant.method).apply(find_preset(request.preset)), values)
-    values |= miniature(full, request.scale)
-    return planned_run(variant.method, task, seed, values, request.preset)
+def _run(task: str, variant: Variant, seed: int, request: Request) -> PlannedRun:
+    full = planned_run(variant.method, task, seed, variant.values, request.preset)
+    smaller = miniature(full.config, request.scale)
+    values = {**variant.values, **smaller}
+    return planned_run(variant.method, task, seed, values, request.preset) if smaller else full
 
 
 def planned(suites: Sequence[Suite], request: Request) -> dict[str, tuple[Panel, ...]]:

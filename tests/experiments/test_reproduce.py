@@ -44,7 +44,7 @@ def test_two_miniatures_share_a_run_and_end_in_pictures(
 
 # --- pictures of made-up runs -------------------------------------------------------------------
 
-MADE_UP = Request(seeds=1, tasks=("PointMaze",), scale=0.06)  # 30 000 steps
+MADE_UP = Request(seeds=1, tasks=("PointMaze",), scale=0.2)  # 30 000 steps
 
 
 def material(row: Suite, folder: Path, snapshots: int = 4) -> Material:
@@ -105,8 +105,8 @@ def test_maps_show_the_moment_that_the_paper_shows(tmp_path: Path) -> None:
     assert list(run.until(14_000).snapshots) == [5_000, 10_000, 15_000]
     assert list(run.until(0).snapshots) == [5_000]
     made = material(suite("fig8"), tmp_path / "runs")
-    # A quarter of 30 000 steps; the first of four snapshots is the nearest.
-    assert [list(run.snapshots) for run in made.pictured(made.panels[0])] == [[7_500]] * 3
+    # Half of 30 000 steps: the second of four snapshots.
+    assert [list(run.snapshots) for run in made.pictured(made.panels[0])] == [[7_500, 15_000]] * 3
 
 
 def test_a_figure_per_task_where_there_are_several(tmp_path: Path) -> None:
