@@ -12,7 +12,7 @@ from typing import Any
 from hess.analysis.reading import Series, read_evaluations, read_metrics
 from hess.analysis.snapshot import Snapshot, load_snapshot
 from hess.config import ExplorationConfig
-from hess.config.absent import WHEN_ABSENT
+from hess.config.absent import complete_fields
 from hess.envs.plan import FloorPlan
 from hess.errors import HessError
 from hess.files import read_json
@@ -51,7 +51,7 @@ class About:
             if type(values.get(name)) is not kind:
                 raise HessError(f"{str(folder.config_file)!r} is damaged: it has no {name}")
         values.pop("digest", None)
-        fields = WHEN_ABSENT | _flat(values)
+        fields = complete_fields(values)
         return cls(values["task"], values["method"], values["seed"], values["steps"], fields)
 
     @property
@@ -65,16 +65,6 @@ class About:
             if name.startswith(prefix)
         }
         return ExplorationConfig(**{name: own[name] for name in known & own.keys()})
-
-
-def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    fields: dict[str, Any] = {}
-    for name, value in values.items():
-        if isinstance(value, dict):
-            fields |= _flat(value, f"{prefix}{name}.")
-        else:
-            fields[prefix + name] = tuple(value) if isinstance(value, list) else value
-    return fields
 
 
 class Run:

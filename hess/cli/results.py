@@ -14,6 +14,8 @@ class Results:
 
     run_folders: tyro.conf.Positional[tuple[Path, ...]] = ()
     """Finished runs to add; none just renews the tables."""
+    replace: bool = False
+    """Put these runs in place of all recorded seeds of their method and task."""
     suite: str = "main"
     """The comparison that they belong to."""
     folder: Path = Path("results")
@@ -23,10 +25,13 @@ class Results:
 
     def run(self) -> int:
         """Add the runs, then write the tables."""
-        from hess.experiments.results import markdown_table, read_curves, record_run, update_tables
+        from hess.experiments.pages import results_table, update_tables
+        from hess.experiments.recording import record_runs
+        from hess.experiments.results import read_curves
 
-        for run in self.run_folders:
-            print(f"recorded {run} in {record_run(run, self.folder, self.suite)}")
+        recorded = record_runs(self.run_folders, self.folder, self.suite, replace=self.replace)
+        for table, seeds in recorded.items():
+            print(f"recorded seed{'s' if len(seeds) > 1 else ''} {str(seeds)[1:-1]} in {table}")
         update_tables(self.folder, self.readme)
-        print(markdown_table(read_curves(self.folder), self.suite))
+        print(results_table(read_curves(self.folder), self.suite))
         return 0

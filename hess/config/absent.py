@@ -7,6 +7,7 @@ a part of the config are written as `exploration.pool`.
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 WHEN_ABSENT: dict[str, Any] = {
@@ -26,6 +27,22 @@ WHEN_ABSENT: dict[str, Any] = {
     "exploration.waypoints": 0.0,
     "exploration.revisit_cost": 0.0,
 }
+
+
+def complete_fields(config: Mapping[str, Any]) -> dict[str, Any]:
+    """All fields of a parsed config.json under dotted names, with those that came later."""
+    return WHEN_ABSENT | _flat(config)
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            fields |= _flat(value, f"{prefix}{name}.")
+        else:
+            fields[prefix + name] = tuple(value) if isinstance(value, list) else value
+    return fields
+
 
 _noticed: set[tuple[str, ...]] = set()
 

@@ -82,7 +82,9 @@ def read_outcomes(
             recorded += _tables_below(path)
         else:
             found |= {run.path.resolve(): run for run in find_runs([path])}
-    candidates = [*map(_recorded, recorded), *_trained(list(found.values()))]
+    # What was recorded is finished.
+    candidates = [(recorded_outcome(curve), curve.steps[-1]) for curve in recorded]
+    candidates += _trained(list(found.values()))
     outcomes = []
     for outcome, planned in candidates:
         steps, done = until or planned, outcome.last_step
@@ -107,11 +109,11 @@ def _has_columns(table: Path) -> bool:
     return complete_lines(table)[:1] == [",".join(COLUMNS)]
 
 
-def _recorded(curve: Curve) -> tuple[Outcome, int]:
-    """What was recorded is finished."""
+def recorded_outcome(curve: Curve) -> Outcome:
+    """A recorded seed as one that is compared."""
     success = Series(np.array(curve.steps, np.float64), np.array(curve.success))
     origin = Path(curve.suite, curve.method, f"{curve.task}.csv")
-    return Outcome(curve.task, curve.method, curve.seed, success, origin), curve.steps[-1]
+    return Outcome(curve.task, curve.method, curve.seed, success, origin)
 
 
 def _trained(runs: Sequence[Run]) -> Iterator[tuple[Outcome, int]]:

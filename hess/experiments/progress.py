@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from hess.errors import HessError
 from hess.experiments.plan import Plan, PlannedRun
-from hess.experiments.speed import Speeds
+from hess.experiments.speed import Speeds, measured_speed
 from hess.experiments.sweep import LOG, Note
 from hess.training.folder import RunFolder
 from hess.training.manifest import Manifest, newest_manifest
@@ -95,7 +95,7 @@ def look(run: PlannedRun, sweep: Path, note: Note | None) -> Progress:
     folder = RunFolder(run.path(sweep))
     rows = _metrics(folder)
     step = int(rows[-1]["step"]) if rows else 0
-    success, speed = _last_success(folder), _speed(rows, run.config.pipeline)
+    success, speed = _last_success(folder), measured_speed(rows, run.config.pipeline)
     if is_finished(run, sweep):
         return Progress(run, "done", max(step, run.config.steps), success, speed)
     return Progress(
@@ -136,14 +136,6 @@ def _metrics(folder: RunFolder) -> list[dict[str, Any]]:
         if isinstance(row, dict) and isinstance(row.get("step"), int | float):
             rows.append(row)
     return rows
-
-
-def _speed(rows: Sequence[Mapping[str, Any]], pipeline: bool) -> float | None:
-    """Steps/s: with `pipeline` the environment and the learner work at the same time."""
-    together = max if pipeline else sum
-    parts = ("time/learning", "time/collection")
-    seconds = sum(together([float(row.get(name, 0.0)) for name in parts]) for row in rows[1:])
-    return (rows[-1]["step"] - rows[0]["step"]) / seconds if seconds > 0 else None
 
 
 def _last_success(folder: RunFolder) -> float | None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from hess.config import Config, LevelConfig
 from hess.envs.registry import TASKS
@@ -41,6 +42,17 @@ def estimated_speed(config: Config) -> float:
 
 def _update_seconds(level: LevelConfig) -> float:
     return _UPDATE * level.batch_size * math.prod(level.hidden[-2:])
+
+
+def measured_speed(rows: Sequence[Mapping[str, Any]], pipeline: bool) -> float | None:
+    """Steps/s of lines of metrics.jsonl, without evaluations.
+
+    With `pipeline` the environment and the learner work at the same time.
+    """
+    together = max if pipeline else sum
+    parts = ("time/learning", "time/collection")
+    seconds = sum(together([float(row.get(name, 0.0)) for name in parts]) for row in rows[1:])
+    return (rows[-1]["step"] - rows[0]["step"]) / seconds if seconds > 0 else None
 
 
 class Speeds:

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from hess.analysis.statistics import Estimate
@@ -15,9 +15,22 @@ from hess.experiments.comparison import Measure, Row
 _ESTIMATES = ("final", "interquartile", "improvement", "median_steps", "mean_steps")
 
 
+def columns(measure: Measure) -> dict[str, Callable[[Row], str]]:
+    """What a table shows of a row, under its titles."""
+    return {
+        "task": lambda row: row.task,
+        "method": lambda row: row.method,
+        "runs": lambda row: str(row.runs),
+        "final success": lambda row: _rate(row.final),
+        "IQM": lambda row: _rate(row.interquartile),
+        "P(improvement)": lambda row: _rate(row.improvement),
+        f"steps to {measure.threshold:g}": _steps,
+    }
+
+
 def as_text(rows: Sequence[Row], measure: Measure) -> str:
     """Columns under each other, as wide as they need to be."""
-    lines = [_titles(measure), *map(_cells, rows)]
+    lines = [list(columns(measure)), *_lines(rows, measure)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
@@ -27,9 +40,16 @@ def as_text(rows: Sequence[Row], measure: Measure) -> str:
 
 def as_markdown(rows: Sequence[Row], measure: Measure) -> str:
     """A table for a page."""
-    titles = _titles(measure)
-    lines = [titles, ["---"] * len(titles), *map(_cells, rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markdown(list(columns(measure)), _lines(rows, measure))
+
+
+def markdown(titles: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Any cells as a table of Markdown."""
+    return "\n".join(f"| {' | '.join(line)} |" for line in (titles, ["---"] * len(titles), *lines))
+
+
+def _lines(rows: Iterable[Row], measure: Measure) -> list[list[str]]:
+    return [[cell(row) for cell in columns(measure).values()] for row in rows]
 
 
 def as_csv(rows: Sequence[Row], measure: Measure) -> str:
@@ -58,30 +78,6 @@ FORMATS = {"text": as_text, "markdown": as_markdown, "csv": as_csv, "json": as_j
 ENDINGS = {".txt": "text", ".md": "markdown", ".csv": "csv", ".json": "json"}
 
 
-def _titles(measure: Measure) -> list[str]:
-    return [
-        "task",
-        "method",
-        "runs",
-        "final success",
-        "IQM",
-        "P(improvement)",
-        f"steps to {measure.threshold:g}",
-    ]
-
-
-def _cells(row: Row) -> list[str]:
-    return [
-        row.task,
-        row.method,
-        str(row.runs),
-        _rate(row.final),
-        _rate(row.interquartile),
-        _rate(row.improvement),
-        _steps(row),
-    ]
-
-
 def _rate(estimate: Estimate | None) -> str:
     if estimate is None:
         return ""
@@ -93,12 +89,13 @@ def _rate(estimate: Estimate | None) -> str:
 
 
 def _steps(row: Row) -> str:
+    """The median of Kaplan and Meier with its interval, and how many runs got there."""
     median = row.median_steps
     if median is None:
         return ""
+    if math.isinf(median.value):
+        return f"not reached; {row.reached} of {row.runs} did" if row.reached else "not reached"
     share = f"{row.reached} of {row.runs} reached it"
-    if not row.reached:
-        return share
     if median.low is None or median.high is None:
         return f"{_thousands(median.value)}; {share}"
     return (

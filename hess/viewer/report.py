@@ -19,6 +19,7 @@ from hess.analysis.exploration import steps_text
 from hess.analysis.figures import one_per_method
 from hess.analysis.groups import by_task
 from hess.analysis.runs import NothingToDrawError, Run
+from hess.analysis.statistics import arrivals
 from hess.errors import HessError
 from hess.experiments.commands import train_command
 from hess.files import read_json, write_atomic
@@ -94,11 +95,11 @@ def _facts(run: Run) -> str:
     rates = run.evaluations.get("success_rate")
     facts = [("trained for", steps_text(int(rates.steps[-1])) if rates else "nothing yet")]
     if rates is not None:
-        solved = np.flatnonzero(rates.values >= 0.9)
+        solved = arrivals([(rates.steps, rates.values)], 0.9)
         facts += [
             ("success, last evaluation", f"{rates.values[-1]:.2f}"),
             ("best evaluation", f"{rates.values.max():.2f}"),
-            ("0.9 first reached", steps_text(int(rates.steps[solved[0]])) if len(solved) else "—"),
+            ("0.9 first reached", steps_text(int(solved.steps[0])) if solved.reached[0] else "—"),
         ]
     coverage = run.metrics.get("train/coverage")
     if coverage is not None:

@@ -1,0 +1,87 @@
+"""The protocol of recorded results, and in what a seed breaks it.
+
+Every seed of a method on a task comes from a clean checkout, has used the budget of its task and
+has the settings of the others. What breaks this is not recorded any more; what was recorded before
+is marked in the tables. Both read it here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hess.config.absent import complete_fields
+from hess.experiments.budgets import budget
+from hess.experiments.results import Curve
+
+# A seed is what differs; what is written beside learning does not change it.
+_FREE = ("seed", "record.")
+
+
+def breaches(curve: Curve) -> list[str]:
+    """In what one seed breaks the protocol by itself."""
+    if not curve.about:
+        return ["unknown origin"]
+    found = []
+    if curve.about.get("dirty") is not False:
+        known = curve.about.get("dirty") is not None
+        found.append("changed checkout" if known else "unknown checkout")
+    fields = settings(curve)
+    meant = int(fields["steps"])
+    allowed = budget(str(fields["task"])) or meant
+    done = min(meant, curve.steps[-1] if curve.steps else 0)
+    if done < allowed:
+        found.append(f"ended early, at {done:,} of {allowed:,} steps")
+    elif meant > allowed:
+        found.append(f"{meant:,} steps instead of {allowed:,}")
+    return found
+
+
+def settings(curve: Curve) -> dict[str, Any]:
+    """The fields of a seed's config, with those that came later."""
+    return complete_fields(curve.about.get("config", {}))
+
+
+def differences(own: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """The fields in which two seeds differ that should not.
+
+    A part of the config that one of them lacks altogether belongs to methods that came later.
+    """
+    parts = _parts(own) & _parts(other)
+    names = [name for name in own.keys() | other.keys() if name.partition(".")[0] in parts]
+    return sorted(
+        name for name in names if not name.startswith(_FREE) and own.get(name) != other.get(name)
+    )
+
+
+def _parts(fields: Mapping[str, Any]) -> set[str]:
+    return {name.partition(".")[0] for name in fields}
+
+
+def row_breaches(curves: Sequence[Curve]) -> list[str]:
+    """In what the seeds of a row break the protocol, each with the seeds that do."""
+    seeds: dict[str, list[int]] = {}
+    for curve in curves:
+        for breach in breaches(curve):
+            seeds.setdefault(breach, []).append(curve.seed)
+    found = [f"{breach} ({_listed(own)})" for breach, own in seeds.items()]
+    names = _differing([curve for curve in curves if curve.about])
+    return [*found, f"settings differ: {', '.join(names)}"] if names else found
+
+
+def _differing(curves: Sequence[Curve]) -> list[str]:
+    """Fields but steps, which have a sentence of their own, in which seeds are not all alike."""
+    fields = [settings(curve) for curve in curves]
+    names = {name for each in fields for name in differences(fields[0], each)}
+    return sorted(names - {"steps"})
+
+
+def _listed(seeds: Sequence[int]) -> str:
+    return f"seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}"
+
+
+def repeated(curves: Sequence[Curve]) -> list[int]:
+    """Seeds that occur more than once."""
+    counts = Counter(curve.seed for curve in curves)
+    return [seed for seed, count in counts.items() if count > 1]
