@@ -23,10 +23,7 @@ def breaches(curve: Curve) -> list[str]:
     """In what one seed breaks the protocol by itself."""
     if not curve.about:
         return ["unknown origin"]
-    found = []
-    if curve.about.get("dirty") is not False:
-        known = curve.about.get("dirty") is not None
-        found.append("changed checkout" if known else "unknown checkout")
+    found = _checkout_breach(curve.about)
     fields = settings(curve)
     meant = int(fields["steps"])
     allowed = budget(str(fields["task"])) or meant
@@ -36,6 +33,14 @@ def breaches(curve: Curve) -> list[str]:
     elif meant > allowed:
         found.append(f"{meant:,} steps instead of {allowed:,}")
     return found
+
+
+def _checkout_breach(about: Mapping[str, Any]) -> list[str]:
+    """Of all checkouts that trained a part of it, before and after interruptions."""
+    changed = [each.get("dirty") for each in (about, *about.get("earlier", []))]
+    if any(changed):
+        return ["changed checkout"]
+    return ["unknown checkout"] if None in changed else []
 
 
 def settings(curve: Curve) -> dict[str, Any]:

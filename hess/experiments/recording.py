@@ -66,6 +66,7 @@ def _about(folder: RunFolder, config: Config) -> dict[str, Any]:
     return {
         "command": train_command(config),
         **{name: metadata.get(name) for name in _PROVENANCE},
+        "earlier": metadata.get("earlier", []),
         "minutes": _minutes(folder, config),
         "config": dataclasses.asdict(config),
     }

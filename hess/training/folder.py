@@ -73,16 +73,32 @@ class RunFolder:
         config: Config = from_json(Config, read_sealed(self.config_file), "config.json")
         return config
 
-    def write_metadata(self) -> None:
-        """Write what runs here now: command, versions, commit, machine."""
-        write_sealed(
-            self.metadata_file,
-            {"command": [Path(sys.argv[0]).name, *sys.argv[1:]], **runtime.describe()},
-        )
+    def write_metadata(self, *, resumed: bool = False) -> None:
+        """Write what runs here now: command, versions, commit, machine.
+
+        A run is as clean as every checkout that trained a part of it, so a resumed one keeps them.
+        """
+        now = runtime.describe()
+        earlier = [each for each in self._checkouts() if each != _checkout(now)] if resumed else []
+        command = [Path(sys.argv[0]).name, *sys.argv[1:]]
+        write_sealed(self.metadata_file, {"command": command, **now, "earlier": earlier})
+
+    def _checkouts(self) -> list[dict[str, Any]]:
+        """All that have trained here so far; of a damaged file it is not known."""
+        try:
+            before = self.read_metadata()
+        except HessError:
+            before = {}
+        last = _checkout(before)
+        return [*(each for each in before.get("earlier", []) if each != last), last]
 
     def read_metadata(self) -> dict[str, Any]:
         """What `write_metadata` wrote."""
         return read_sealed(self.metadata_file)
+
+
+def _checkout(metadata: dict[str, Any]) -> dict[str, Any]:
+    return {name: metadata.get(name) for name in ("commit", "dirty")}
 
 
 def run_path(config: Config, runs: Path, name: str | None) -> Path:

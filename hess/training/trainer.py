@@ -110,7 +110,7 @@ class Trainer:
         if self._finished:
             self._display.message(f"the run has done its {self.config.steps:,} steps already")
         else:
-            self._folder.write_metadata()
+            self._folder.write_metadata(resumed=checkpoint is not None)
 
     def _resume(self, checkpoint: Checkpoint) -> None:
         manifest = checkpoint.manifest

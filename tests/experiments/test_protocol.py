@@ -39,6 +39,15 @@ def test_a_run_that_was_stopped_on_the_way_has_not_used_its_budget() -> None:
     assert breaches(stopped) == ["1,000,000 steps instead of 500,000"]
 
 
+@pytest.mark.parametrize(
+    ("earlier", "found"), [(False, []), (True, ["changed checkout"]), (None, ["unknown checkout"])]
+)
+def test_every_checkout_that_trained_a_part_counts(earlier: bool | None, found: list[str]) -> None:
+    curve = recorded(0, 0.0, 1.0)
+    about = {**curve.about, "earlier": [{"commit": "a", "dirty": earlier}]}
+    assert breaches(dataclasses.replace(curve, about=about)) == found
+
+
 def test_an_episode_too_long_at_the_end_is_no_breach() -> None:
     curve = recorded(0, 0.0, 1.0)
     assert breaches(dataclasses.replace(curve, steps=(0, 500_300))) == []

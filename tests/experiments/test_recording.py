@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hess import runtime
 from hess.api import make_config
 from hess.cli import main
 from hess.errors import HessError
@@ -112,6 +113,30 @@ def test_a_run_that_breaks_the_protocol_is_refused(
     for flags in ([], ["--replace"]):
         said = refused(capsys, results, good, bad, *flags)
         assert f"cannot record {str(bad)!r}: {problem}" in said
+
+
+def test_a_run_that_began_in_a_changed_checkout_is_refused(
+    tmp_path: Path,
+    results: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = trained(tmp_path / "run", dirty=True)
+    monkeypatch.setattr(runtime, "describe", lambda: {"commit": "b", "dirty": False})
+    RunFolder(run).write_metadata(resumed=True)
+    RunFolder(run).write_metadata(resumed=True)
+    earlier = RunFolder(run).read_metadata()["earlier"]
+    assert [each["dirty"] for each in earlier] == [True]
+    assert "changed checkout" in refused(capsys, results, run)
+    RunFolder(run).write_metadata()  # started over
+    assert RunFolder(run).read_metadata()["earlier"] == []
+
+
+def test_a_damaged_metadata_file_leaves_the_checkout_unknown(tmp_path: Path) -> None:
+    folder = RunFolder(trained(tmp_path / "run"))
+    folder.metadata_file.write_text("{")
+    folder.write_metadata(resumed=True)
+    assert folder.read_metadata()["earlier"] == [{"commit": None, "dirty": None}]
 
 
 def test_an_unfinished_run_is_refused(
