@@ -1,7 +1,7 @@
-"""Training as a whole against its slower half, and against the authors' released code.
+"""Training as a whole against its slower half and the authors' released code; and the default.
 
-The published rates hold, but in cycles of a few episodes instead of a hundred: φ minibatches,
-evaluations and so on per step are as in the paper, so a short run contains everything.
+The rates of the config hold, but in cycles of a few episodes instead of a hundred: φ minibatches,
+evaluations and so on per step are as in a long run, so a short one contains everything.
 """
 
 from __future__ import annotations
@@ -82,24 +82,55 @@ def rows(size: Size, task: str = "AntMaze") -> list[Row]:
             goal=Goal("at least", _TIMES_AUTHORS),
             note=f"measured once: {_AUTHORS_SPEED:.0f} steps/s on cores of {_THEN:.0f} GFLOPS",
         ),
+        _default_row(size, task, training),
     ]
 
 
-def bench_config(size: Size, task: str, horizon: int) -> Config:
-    """The paper's config at 0.4 low-level updates a step, in cycles of `size.cycle` episodes."""
-    paper = preset("paper")
+def _default_row(size: Size, task: str, paper: float) -> Row:
+    """What who trains without flags gets."""
+    speeds = [_default_speed(size, task) for _ in range(size.training_repetitions)]
+    speed = statistics.median(speeds)
+    return Row(
+        group="training",
+        name=f"{task}, the default",
+        measured=speed,
+        unit="steps/s",
+        reference=paper,
+        reference_name="the paper's networks at 0.4 low-level updates a step",
+        ratio=speed / paper,
+        ratio_name="measured / reference",
+    )
+
+
+def _default_speed(size: Size, task_name: str) -> float:
+    task = Task(task_name)
+    horizon = task.horizon
+    task.close()
+    watch = Watch()
+    train_watched(bench_config(size, task_name, horizon, preset("default")), watch)
+    return _training_speed(watch, size)
+
+
+def paper_networks() -> Config:
+    """The paper's config, with as many low-level updates a step as the default makes."""
+    config: Config = override(preset("paper"), {"low.updates_per_decision": 0.4})
+    return config
+
+
+def bench_config(size: Size, task: str, horizon: int, start: Config | None = None) -> Config:
+    """A config, that of the paper's networks if none is given, in cycles of some episodes."""
+    given = start or paper_networks()
     cycle_steps = size.cycle * horizon
-    evaluated = max(1, round(paper.evaluation.episodes * cycle_steps / paper.evaluation.interval))
-    share = size.cycle / paper.representation.interval
+    evaluated = max(1, round(given.evaluation.episodes * cycle_steps / given.evaluation.interval))
+    share = size.cycle / given.representation.interval
     config: Config = override(
-        paper,
+        given,
         {
             "task": task,
             "steps": (_FIRST_UPDATE + (1 + size.cycles) * size.cycle) * horizon,
-            "low.updates_per_decision": 0.4,
             "representation.first_update": _FIRST_UPDATE,
             "representation.interval": size.cycle,
-            "representation.minibatches": round(share * paper.representation.minibatches),
+            "representation.minibatches": round(share * given.representation.minibatches),
             "evaluation.episodes": evaluated,
             "evaluation.interval": cycle_steps,
             "record.checkpoint_interval": size.cycles * cycle_steps,

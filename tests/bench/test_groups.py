@@ -22,6 +22,7 @@ from hess.bench.updates import limit_row
 from hess.config import RecordConfig
 from hess.envs import TASKS
 from hess.errors import HessError
+from hess.presets import preset
 
 TINY = Size(
     repetitions=1,
@@ -112,6 +113,16 @@ def test_training_keeps_the_published_rates() -> None:
     assert config.evaluation.episodes / config.evaluation.interval == 10 / 25_000
 
 
+def test_the_default_is_measured_as_it_is() -> None:
+    default = preset("default")
+    config = training.bench_config(QUICK, "AntMaze", 500, default)
+    assert (config.low, config.high) == (default.low, default.high)
+    assert config.exploration == default.exploration
+    rate = config.representation.minibatches / config.representation.interval
+    usual = default.representation.minibatches / default.representation.interval
+    assert rate == pytest.approx(usual, rel=0.01)
+
+
 def test_training_writes_at_least_as_often_as_published() -> None:
     config, published = training.bench_config(FULL, "AntMaze", 500), RecordConfig()
     assert config.record.snapshot_interval <= published.snapshot_interval
@@ -127,6 +138,8 @@ def test_training_is_measured_whole_and_in_halves() -> None:
     assert rows[1].reference is not None
     assert rows[1].ratio == pytest.approx(rows[1].measured / rows[1].reference)
     assert "70 steps/s" in rows[1].note
+    assert rows[2].name == "PointMaze, the default"
+    assert rows[2].reference == rows[0].measured
 
 
 @pytest.mark.slow
