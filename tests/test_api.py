@@ -10,6 +10,7 @@ import pytest
 
 import hess
 from hess.api import LoadedAgent, Run, make_config
+from hess.cli import main
 from hess.config import Config
 from hess.errors import HessError
 from hess.training.folder import RunFolder, run_path
@@ -163,6 +164,20 @@ def test_evaluation_is_deterministic_in_its_seed(run: Run, agent: LoadedAgent) -
     assert rewards[0] == rewards[1]
     expected = np.mean([each.successes.any() for each in first.episodes])
     assert first.success_rate == expected
+
+
+def test_the_command_prints_what_the_call_returns(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected = hess.evaluate(run.path, 3, seed=1)
+    capsys.readouterr()
+    assert main(["evaluate", str(run.path), "--episodes", "3", "--seed", "1"]) == 0
+    assert capsys.readouterr().out == (
+        f"success rate {expected.success_rate:.2f}, mean return {expected.mean_return:.2f} "
+        f"over 3 episodes at step {5 * HORIZON}\n"
+    )
+    assert main(["evaluate", str(run.path), "--episodes", "0"]) == 2
+    assert "episodes=0 is impossible; it must be at least 1" in capsys.readouterr().err
 
 
 def test_loading_what_is_no_run_says_so(tmp_path: Path) -> None:

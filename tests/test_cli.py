@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from hess import cli, runtime
+from hess.agents.methods import METHODS
 from hess.cli import COMMANDS, Command, doctor, main, parsing
 from hess.envs import TASKS
 from hess.errors import HessError
@@ -236,6 +237,15 @@ def test_envs_shows_every_task_in_full(capsys: pytest.CaptureFixture[str]) -> No
 def test_envs_without_images(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["envs", "--no-images"]) == 0
     assert "Images" not in capsys.readouterr().out
+
+
+# --- hess methods -----------------------------------------------------------------------------
+
+
+def test_methods_shows_every_method(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["methods"]) == 0
+    rows = capsys.readouterr().out.splitlines()[1:]
+    assert {row.split()[0] for row in rows if not row.startswith(" ")} == set(METHODS)
 
 
 # --- hess check-env ---------------------------------------------------------------------------
