@@ -171,7 +171,9 @@ def test_episodes_lost_while_training_are_written_again(tmp_path: Path) -> None:
     assert train(CONFIG, tmp_path).result.finished
 
 
-@pytest.mark.parametrize(("written", "version"), [(FORMAT - 1, "0.0.9"), (FORMAT + 1, "9.9.9"), (str(FORMAT), None)])
+@pytest.mark.parametrize(
+    ("written", "version"), [(FORMAT - 1, "0.0.9"), (FORMAT + 1, "9.9.9"), (str(FORMAT), None)]
+)
 def test_another_format_is_refused_and_nothing_older_taken_instead(
     half: Path, written: Any, version: str | None
 ) -> None:
