@@ -173,8 +173,8 @@ def test_the_command_prints_what_the_call_returns(
     capsys.readouterr()
     assert main(["evaluate", str(run.path), "--episodes", "3", "--seed", "1"]) == 0
     assert capsys.readouterr().out == (
-        f"success rate {expected.success_rate:.2f}, mean return {expected.mean_return:.2f} "
-        f"over 3 episodes at step {5 * HORIZON}\n"
+        f"success rate {expected.success_rate:.2f} ({expected.success_at_end:.2f} at the last "
+        f"step), mean return {expected.mean_return:.2f} over 3 episodes at step {5 * HORIZON}\n"
     )
     assert main(["evaluate", str(run.path), "--episodes", "0"]) == 2
     assert "episodes=0 is impossible; it must be at least 1" in capsys.readouterr().err
