@@ -27,6 +27,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "low.reward": "distance",
         "low.subgoal_input": "absolute",
         "low.normalise": False,
+        "low.hide_explained": False,
         "low.hindsight": 0.0,
         "high.hidden": (256, 256),
         "high.layer_norm": False,

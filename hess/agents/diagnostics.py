@@ -12,6 +12,8 @@ from hess.replay import Episode
 
 Floats = NDArray[np.floating[Any]]
 
+_LEAST_VARIANCE = 1e-12  # what varies less is constant but for rounding
+
 
 def share(flags: Collection[bool]) -> float:
     """How many of the flags are set; 0 where there are none."""
@@ -48,10 +50,17 @@ def position_fit(embeddings: Floats, positions: Floats) -> dict[str, float]:
     varied = positions[:, positions.std(axis=0) > 0] if np.isfinite(positions).all() else None
     if varied is None or varied.shape[1] == 0:
         return {}
+    return {"representation/position_fit": float(explained_shares(embeddings, varied).min())}
+
+
+def explained_shares(embeddings: Floats, values: Floats) -> Floats:
+    """How much of each value φ explains linearly (R²); 0 of what never varies. -> [values]."""
     inputs = np.column_stack([embeddings, np.ones(len(embeddings))]).astype(np.float64)
-    solution, *_ = np.linalg.lstsq(inputs, varied, rcond=None)
-    left = ((varied - inputs @ solution) ** 2).mean(axis=0)
-    return {"representation/position_fit": float((1.0 - left / varied.var(axis=0)).min())}
+    solution, *_ = np.linalg.lstsq(inputs, values, rcond=None)
+    left = ((values - inputs @ solution) ** 2).mean(axis=0)
+    variance = values.astype(np.float64).var(axis=0)
+    shares = 1.0 - left / np.maximum(variance, _LEAST_VARIANCE)
+    return np.where(variance > _LEAST_VARIANCE, np.clip(shares, 0.0, 1.0), 0.0)
 
 
 def segment_moves(episodes: Sequence[Episode], interval: int) -> float:

@@ -19,7 +19,7 @@ from jaxtyping import Array, PRNGKeyArray
 from hess.agents import transitions
 from hess.agents.agent import Arrays, Floats, Policy, Progress
 from hess.agents.bonuses import SubgoalSpace
-from hess.agents.diagnostics import position_fit, segment_diagnostics
+from hess.agents.diagnostics import explained_shares, position_fit, segment_diagnostics
 from hess.agents.exploration import CandidatePool
 from hess.agents.explorer import Explorer
 from hess.agents.hierarchy import HierarchyPolicy, RandomPolicy
@@ -28,6 +28,7 @@ from hess.agents.inputs import (
     HighView,
     Moments,
     Scaling,
+    hide,
     high_view,
     host_high_actor,
     host_low_actor,
@@ -91,6 +92,7 @@ class Hess:
         self.explorer = Explorer(config)
         self.moments = Moments(shape.observation_dim)
         self.goal_moments = Moments(shape.goal_dim)
+        self._explained = np.zeros(shape.observation_dim)  # how much φ says of each entry
         self.episodes = 0
         self._updates_owed = np.zeros(2)  # low, high: fractions of an update carried over
         self._probe_states = np.zeros((_PROBE_STATES, shape.observation_dim), np.float32)
@@ -125,7 +127,8 @@ class Hess:
         )
 
     def _scaling(self) -> Scaling:
-        return low_scaling(self.config.low, self.moments, self.explorer.radius)
+        scaling = low_scaling(self.config.low, self.moments, self.explorer.radius)
+        return hide(scaling, self._explained) if self.config.low.hide_explained else scaling
 
     def _high_view(self) -> HighView:
         network = self.networks.representation.network
@@ -247,7 +250,9 @@ class Hess:
         self._refresh_novelty()
         new = self.embed(self._probe_states)
         seen = recall_states(state.network, self.replay, self._fold("fit"), _PROBE_STATES)
-        fit = position_fit(np.asarray(seen.embeddings), np.asarray(seen.positions))
+        embeddings = np.asarray(seen.embeddings)
+        fit = position_fit(embeddings, np.asarray(seen.positions))
+        self._explained = explained_shares(embeddings, np.asarray(seen.observations))
         return {
             **metrics,
             **fit,
@@ -292,6 +297,7 @@ class Hess:
             "replay_revision": np.asarray(self.replay_revision),
             "updates_owed": self._updates_owed.copy(),
             "probe_states": self._probe_states,
+            "explained": self._explained,
         }
         host |= prefixed(self.moments.state(), "moments.")
         host |= prefixed(self.goal_moments.state(), "goal_moments.")
@@ -306,6 +312,7 @@ class Hess:
         self.replay_revision = int(arrays["replay_revision"])
         self._updates_owed = arrays["updates_owed"].copy()
         self._probe_states = arrays["probe_states"]
+        self._explained = arrays["explained"]
         self.moments.restore(select(arrays, "moments."))
         self.goal_moments.restore(select(arrays, "goal_moments."))
         self.explorer.restore(select(arrays, "explorer."))

@@ -70,6 +70,11 @@ def low_scaling(config: LowConfig, moments: Moments, radius: float = _RELATIVE_R
     return moments.scaling(radius) if config.normalise else no_scaling(len(moments.mean))
 
 
+def hide(scaling: Scaling, shares: NDArray[Any]) -> Scaling:
+    """The same with every entry made smaller by the share of it that is known otherwise."""
+    return scaling._replace(factor=scaling.factor * (1.0 - shares).astype(np.float32))
+
+
 def no_scaling(dim: int) -> Scaling:
     """Observations as they are."""
     return Scaling(np.zeros(dim, np.float32), np.ones(dim, np.float32))

@@ -17,6 +17,7 @@ WHEN_ABSENT: dict[str, Any] = {
     "observe": (),
     "high.normalise": False,
     "high.embedding_input": False,
+    "low.hide_explained": False,
     "low.actor_interval": 1,
     "high.actor_interval": 1,
     "representation.features": 0,

@@ -54,6 +54,9 @@ class LowConfig(LevelConfig):
     """The networks see φ(s) and g (the paper), or g - φ(s)."""
     normalise: bool = True
     """The networks see observations scaled to mean 0 and deviation 1 over all that came so far."""
+    hide_explained: bool = True
+    """The networks see of each entry of the observation what φ does not explain of it: the way to
+    the subgoal says where to go, and a step here is then learned for everywhere."""
     hindsight: float = 0.3
     """Share of the batch whose subgoal is replaced by an embedding reached up to c steps later."""
 

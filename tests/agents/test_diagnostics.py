@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hess.agents.diagnostics import position_fit, segment_diagnostics
+from hess.agents.diagnostics import explained_shares, position_fit, segment_diagnostics
 from hess.replay import Episode, EpisodeShape, empty_episode
 
 SHAPE = EpisodeShape(
@@ -69,3 +69,13 @@ def test_an_axis_that_never_varies_and_unknown_positions_say_nothing() -> None:
     assert position_fit(line, line) == pytest.approx({"representation/position_fit": 1.0})
     assert position_fit(line, np.full((5, 2), np.nan)) == {}
     assert position_fit(line, np.zeros((5, 2))) == {}
+
+
+def test_how_much_of_each_entry_an_embedding_explains() -> None:
+    rng = np.random.default_rng(0)
+    embeddings, noise = rng.normal(size=(2_000, 2)), rng.normal(size=2_000)
+    entries = np.stack(
+        [3 * embeddings[:, 0] - 1, embeddings[:, 1] + noise, noise, np.full(2_000, 0.1)], -1
+    )
+    shares = explained_shares(embeddings, entries.astype(np.float32))
+    assert shares == pytest.approx([1.0, 0.5, 0.0, 0.0], abs=0.03)

@@ -13,6 +13,7 @@ import pytest
 from hess.agents.agent import Policy
 from hess.agents.hess import Hess
 from hess.agents.hierarchy import HierarchyPolicy, RandomPolicy
+from hess.config import override
 from hess.replay import Episode, Replay
 from tests.agents.tiny import INTERVAL, SHAPE, Floats, play, tiny_config
 
@@ -288,3 +289,13 @@ def test_networks_depend_on_the_seed_alone() -> None:
     name = next(name for name in first if name.endswith("low.actor.weights[0]"))
     assert np.array_equal(first[name], again[name])
     assert not np.array_equal(first[name], other[name])
+
+
+def test_the_low_level_sees_of_an_observation_what_the_embedding_does_not_say(story: Story) -> None:
+    agent = story.agent
+    shown = Hess(override(agent.config, {"low.hide_explained": False}), SHAPE)
+    shown.restore(agent.state())
+    shares = agent.state()["explained"]
+    assert 0.0 < shares.max() <= 1.0
+    difference = agent._scaling().factor / shown._scaling().factor
+    assert difference == pytest.approx(1.0 - shares, abs=1e-6)

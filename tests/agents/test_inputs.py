@@ -13,6 +13,7 @@ from hess.agents.inputs import (
     Moments,
     Scaling,
     fold_scaling,
+    hide,
     high_input,
     high_input_dim,
     high_view,
@@ -21,6 +22,7 @@ from hess.agents.inputs import (
     low_input,
     low_input_dim,
     no_scaling,
+    scaled,
 )
 from hess.agents.networks import gaussian
 from hess.config import HighConfig, LowConfig
@@ -130,6 +132,12 @@ def test_moments_of_parts_are_those_of_the_whole() -> None:
     np.testing.assert_allclose(scaling.centre, values.mean(0), rtol=1e-5)
     np.testing.assert_allclose(scaling.factor, 1 / values.std(0), rtol=1e-5)
     assert scaling.way_factor == 0.25
+
+
+def test_what_is_known_otherwise_is_hidden() -> None:
+    scaling = Scaling(np.array([1.0, 2.0, 3.0]), np.full(3, 2.0, np.float32))
+    seen = scaled(hide(scaling, np.array([0.0, 0.75, 1.0])), np.array([2.0, 4.0, 9.0]))
+    assert seen == pytest.approx([2.0, 1.0, 0.0])
 
 
 def test_an_entry_that_hardly_varies_is_not_blown_up() -> None:
