@@ -29,6 +29,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "low.normalise": False,
         "low.hide_explained": False,
         "low.hindsight": 0.0,
+        "low.any_subgoal": 0.0,
         "high.hidden": (256, 256),
         "high.layer_norm": False,
         "high.learning_rate": 2e-4,

@@ -29,7 +29,8 @@ def validate(config: Config, horizon: int) -> None:
     _require(config.subgoal_radius > 0, "subgoal_radius", config.subgoal_radius, "positive")
     _validate_level("low", config.low)
     _validate_level("high", config.high)
-    _share("low.hindsight", config.low.hindsight)
+    for name in ("hindsight", "any_subgoal"):
+        _share(f"low.{name}", getattr(config.low, name))
     _validate_representation(config)
     _validate_exploration(config)
     _validate_intrinsic(config)
@@ -82,7 +83,14 @@ def _validate_exploration(config: Config) -> None:
     for name in (*positive, "reference_span", "reference_segment"):
         value = getattr(exploration, name)
         _require(value > 0, f"exploration.{name}", value, "positive")
-    for name in ("directions", "extension", "potential_weight", "segment_cost", "revisit_cost"):
+    for name in (
+        "directions",
+        "extension",
+        "potential_weight",
+        "segment_cost",
+        "revisit_cost",
+        "detour",
+    ):
         value = getattr(exploration, name)
         _require(value >= 0, f"exploration.{name}", value, "0 or more")
 

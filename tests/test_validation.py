@@ -59,7 +59,8 @@ POSITIVE += [
     f"exploration.{name}" for name in ("candidates", "pool", "cell_size", "novelty_interval")
 ]
 POSITIVE += ["intrinsic.learning_rate"]
-SHARES = ["low.discount", "high.discount", "low.target_rate", "high.target_rate", "low.hindsight"]
+SHARES = ["low.discount", "high.discount", "low.target_rate", "high.target_rate"]
+SHARES += ["low.hindsight", "low.any_subgoal"]
 SHARES += ["representation.stable_fraction", "exploration.probability", "exploration.reach"]
 SHARES += [f"exploration.{name}" for name in ("anneal_fraction", "age_discount", "count_discount")]
 SHARES += ["exploration.way_share", "exploration.waypoints", "exploration.episode_share"]
@@ -74,6 +75,7 @@ NOT_NEGATIVE = [
 NOT_NEGATIVE += [
     "exploration.potential_weight",
     "exploration.segment_cost",
+    "exploration.detour",
     "exploration.revisit_cost",
 ]
 NOT_NEGATIVE += [f"intrinsic.{name}" for name in ("weight", "novelty_weight", "potential_weight")]

@@ -42,6 +42,7 @@ class Excursion:
         self._ends = np.zeros(len(self._graph.keys))  # of segments, in or next to each cell
         self._waypoint = self._draw_waypoint(rng)
         self._steps = self._graph.steps_to(-1 if self._waypoint is None else self._waypoint)
+        self._cell = -1  # where the present segment begins; -1: in none of the graph's
 
     def _draw_waypoint(self, rng: np.random.Generator) -> int | None:
         """Any cell that is known to be enterable, all alike."""
@@ -54,6 +55,7 @@ class Excursion:
         """A segment begins here, where the one before ended. [d]."""
         current = self._pool.project(current)
         cell = int(self._graph.locate(cell_keys(current, self._pool.cell_size)))
+        self._cell = cell
         if segment > 0 and cell >= 0:
             self._ends[self._graph.surroundings(cell, len(current))] += 1
         late = segment >= _WAYPOINT_SHARE * self._segments
@@ -65,6 +67,20 @@ class Excursion:
         size = self._pool.cell_size
         centre = cell_centres(self._graph.keys[cell : cell + 1], len(current), size)[0]
         return bool(np.abs(current - centre).max() < size)
+
+    def straight(self) -> NDArray[np.bool_]:
+        """Which pool states have nothing between them and here: the low level goes straight.
+
+        What lies behind a wall is near in φ, but far along the chains that lead there. -> [P].
+        """
+        cells = self._pool.cells
+        if self._cell < 0 or self._config.detour == 0:
+            return np.ones(len(cells), np.bool_)
+        dim = self._pool.project(self._pool.embeddings[:1]).shape[-1]
+        centres = cell_centres(self._graph.keys, dim, self._pool.cell_size)
+        direct = np.linalg.norm(centres - centres[self._cell], axis=-1)
+        lengths = self._graph.lengths_from(self._cell, centres)
+        return np.where(cells >= 0, (lengths <= self._config.detour * direct)[cells], True)
 
     def novelty(self) -> Floats:
         """Of all pool states, for this episode, now. -> [P]."""

@@ -90,14 +90,19 @@ def select_subgoal(
     config: ExplorationConfig,
     *,
     novelty: Floats | None = None,
+    straight: NDArray[np.bool_] | None = None,
 ) -> Selection | None:
     """Eq. 6 over the first M pool states within reach of φ(s_t); None where there are none.
 
-    `novelty` [P] takes the place of the pool's own, for an episode that has been somewhere. The
-    pool is a random draw from the replay, so its first M in reach are one, too.
+    `novelty` [P] takes the place of the pool's own, for an episode that has been somewhere;
+    `straight` [P] says what is no detour, if anything is. The pool is a random draw from the
+    replay, so its first M in reach are one, too.
     """
     squared_distances = (pool.project(pool.embeddings - current) ** 2).sum(-1)
-    in_reach = np.flatnonzero(squared_distances <= (config.reach * radius) ** 2)
+    near = squared_distances <= (config.reach * radius) ** 2
+    if straight is not None and (near & straight).any():
+        near &= straight
+    in_reach = np.flatnonzero(near)
     if len(in_reach) == 0:
         return None
     in_reach = in_reach[: config.candidates]

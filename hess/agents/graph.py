@@ -36,6 +36,13 @@ class CellGraph(NamedTuple):
         """
         return least_over_chains(self.log_counts + extra, self.edges, self.edge_cost)
 
+    def lengths_from(self, cell: int, centres: Floats) -> Floats:
+        """Length of the shortest chain to each cell, from centre to centre. [n, d] -> [n]."""
+        start = np.full(len(self.keys), np.inf)
+        start[cell] = 0.0
+        lengths = np.linalg.norm(centres[self.edges[:, 0]] - centres[self.edges[:, 1]], axis=-1)
+        return least_over_chains(start, self.edges[:, ::-1], lengths)
+
     def steps_to(self, cell: int) -> Floats:
         """Edges on the shortest chain from each cell to this one; infinite without one. -> [n]."""
         start = np.full(len(self.keys), np.inf)
@@ -87,8 +94,8 @@ def common_edges(edges: Integers, times: Integers, share: float) -> NDArray[np.b
     return (times >= share * leaving[start]) | ((entering > 0) & (entering == most[end]))
 
 
-def least_over_chains(values: Floats, edges: Integers, cost: float) -> Floats:
-    """The least of value(end) + cost · length over all chains of edges from each cell.
+def least_over_chains(values: Floats, edges: Integers, cost: Floats | float) -> Floats:
+    """The least of value(end) + the cost of all edges over all chains of them from each cell.
 
     Averages over rollouts that wander forth and back say little about where a cell can lead; the
     best that is known does. [cells], [edges, 2] indices of their cells -> [cells].

@@ -188,7 +188,12 @@ class Hess:
 
         start = time.perf_counter()
         low, low_metrics = self._learn_low(
-            self.networks.low, self.replay, self._scaling(), self._fold("low"), low_updates
+            self.networks.low,
+            self.replay,
+            self._scaling(),
+            self.explorer.radius,
+            key=self._fold("low"),
+            updates=low_updates,
         )
         values = {f"low/{name}": float(value) for name, value in low_metrics.items()}
         middle = time.perf_counter()
@@ -209,6 +214,8 @@ class Hess:
         state: SACState,
         replay: Replay,
         scaling: Scaling,
+        radius: float,
+        *,
         key: PRNGKeyArray,
         updates: Array,
     ) -> tuple[SACState, Metrics]:
@@ -216,10 +223,16 @@ class Hess:
         cumulative = jnp.cumsum(replay.episodes.length)
 
         def sample(key: PRNGKeyArray) -> Any:
-            index_key, hindsight_key = jax.random.split(key)
+            index_key, subgoal_key = jax.random.split(key)
             index = uniform_index(cumulative, index_key, config.batch_size)
             return transitions.low_batch(
-                replay.episodes, index, config, interval, scaling=scaling, key=hindsight_key
+                replay.episodes,
+                index,
+                config,
+                interval,
+                radius=radius,
+                scaling=scaling,
+                key=subgoal_key,
             )
 
         return self._low.learn(state, sample, key, updates)

@@ -104,14 +104,15 @@ class HierarchyRollout:
         probability = self._active_probability
         if probability > 0 and rng is not None and rng.random() < probability:
             assert policy.pool is not None
-            novelty = None if self._excursion is None else self._excursion.novelty()
+            excursion = self._excursion
             selection = select_subgoal(
                 policy.pool,
                 self._embedding,
                 radius,
                 policy.unit,
                 config.exploration,
-                novelty=novelty,
+                novelty=None if excursion is None else excursion.novelty(),
+                straight=None if excursion is None else excursion.straight(),
             )
         if selection is not None:
             subgoal = selection.imagined

@@ -26,10 +26,11 @@ def low_batch(
     config: LowConfig,
     interval: int,
     *,
+    radius: Array | float,
     scaling: Scaling,
     key: PRNGKeyArray,
 ) -> Batch:
-    """Low-level transitions; a share of them with a subgoal taken from their own future.
+    """Low-level transitions; shares of them with a subgoal from their own future, or any.
 
     The subgoal of a transition stays its goal in the bootstrap, also across segment ends.
     """
@@ -38,13 +39,15 @@ def low_batch(
         episodes.embeddings[slot, step],
         episodes.embeddings[slot, step + 1],
     )
+    share_key, offset_key, anywhere_key = jax.random.split(key, 3)
+    share = jax.random.uniform(share_key, (*step.shape, 1))
+    later = step + jax.random.randint(offset_key, step.shape, 1, interval + 1)
+    reached = episodes.embeddings[slot, jnp.minimum(later, episodes.length[slot])]
+    offsets = jax.random.uniform(anywhere_key, embeddings.shape, minval=-1.0, maxval=1.0)
     subgoals = episodes.subgoals[slot, step // interval]
-    if config.hindsight > 0:
-        share_key, offset_key = jax.random.split(key)
-        later = step + jax.random.randint(offset_key, step.shape, 1, interval + 1)
-        reached = episodes.embeddings[slot, jnp.minimum(later, episodes.length[slot])]
-        replaced = jax.random.uniform(share_key, step.shape) < config.hindsight
-        subgoals = jnp.where(replaced[:, None], reached, subgoals)
+    kept = 1.0 - config.any_subgoal * (1.0 - config.hindsight)
+    subgoals = jnp.where(share < config.hindsight, reached, subgoals)
+    subgoals = jnp.where(share > kept, embeddings + radius * offsets, subgoals)
     last = step + 1 == episodes.length[slot]
     return Batch(
         observations=low_input(

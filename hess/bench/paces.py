@@ -52,6 +52,7 @@ def update(size: Size) -> Measurement:
                 index,
                 config.low,
                 config.subgoal_interval,
+                radius=config.subgoal_radius,
                 scaling=no_scaling(ANT_MAZE.observation_dim),
                 key=subgoal_key,
             )

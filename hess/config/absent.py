@@ -18,6 +18,7 @@ WHEN_ABSENT: dict[str, Any] = {
     "high.normalise": False,
     "high.embedding_input": False,
     "low.hide_explained": False,
+    "low.any_subgoal": 0.0,
     "low.actor_interval": 1,
     "high.actor_interval": 1,
     "representation.features": 0,
@@ -26,6 +27,7 @@ WHEN_ABSENT: dict[str, Any] = {
     "exploration.reference_segment": 10.0,  # without effect: no run had units by segments
     "exploration.directions": 0,
     "exploration.waypoints": 0.0,
+    "exploration.detour": 0.0,
     "exploration.revisit_cost": 0.0,
 }
 

@@ -59,6 +59,9 @@ class LowConfig(LevelConfig):
     the subgoal says where to go, and a step here is then learned for everywhere."""
     hindsight: float = 0.3
     """Share of the batch whose subgoal is replaced by an embedding reached up to c steps later."""
+    any_subgoal: float = 0.5
+    """Share of the rest whose subgoal is replaced by a uniform draw from the box of r_g around
+    φ(s): what a step was worth is known for every subgoal, not only for the one it was made for."""
 
 
 @dataclass(frozen=True)

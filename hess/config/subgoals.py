@@ -93,6 +93,9 @@ class ExplorationConfig:
     "reachable" novelty, unless most visits of the next cell came by them; 0 takes all."""
     waypoints: float = 0.5
     """Share of exploring episodes that go to a random visited cell first ("reachable" novelty)."""
+    detour: float = 1.25
+    """Candidates lie behind something, and are left out, if the way there is longer than this many
+    times the straight line ("reachable" novelty); 0: all count."""
     revisit_cost: float = 2.0
     """What each segment of an episode that ended in or next to a cell adds to the cell's log count
     for the rest of the episode ("reachable" novelty)."""

@@ -151,6 +151,40 @@ def test_without_edges_there_is_no_waypoint() -> None:
     assert going.novelty().tolist() == LOG_COUNTS.tolist()
 
 
+BEND = [(0, 0), (1, 0), (2, 0), (2, 1), (2, 2), (1, 2), (0, 2)]  # around a wall at (0, 1), (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("here", "detour", "seen"),
+    [
+        (0, 1.25, [0, 1, 2]),  # (2, 1) is 3 away by the corner, 2.2 straight
+        (0, 1.5, [0, 1, 2, 3, 4]),
+        (3, 1.25, [2, 3, 4]),
+        (0, 0.0, [0, 1, 2, 3, 4, 5, 6]),
+    ],
+)
+def test_what_lies_behind_a_wall_is_a_detour(here: int, detour: float, seen: list[int]) -> None:
+    middles = np.array(BEND) + 0.5
+    keys = cell_keys(middles, 1.0)
+    order = np.argsort(keys)
+    place = np.argsort(order)
+    chain = [(place[i], place[i + 1]) for i in range(len(BEND) - 1)]
+    both_ways = np.array(chain + [(end, start) for start, end in chain])
+    graph = CellGraph(keys[order], np.ones(len(BEND)), both_ways, COST)
+    states = np.concatenate([middles, [[50.0, 50.0]]])  # the last in no cell
+    cells = graph.locate(cell_keys(states, 1.0))
+    pool = CandidatePool(states, np.ones(8), np.zeros(8), graph, cells, 1.0)
+    going = excursion(pool, detour=detour)
+    going.arrive(0, middles[here])
+    assert np.flatnonzero(going.straight()).tolist() == [*seen, 7]
+
+
+def test_from_no_known_cell_nothing_is_a_detour() -> None:
+    going = excursion(corridor())
+    going.arrive(0, np.array([-30.5, 0.5]))
+    assert going.straight().all()
+
+
 @pytest.mark.parametrize(("waypoints", "share"), [(0.0, 0.0), (0.5, 0.5), (1.0, 1.0)])
 def test_the_config_says_how_many_episodes_have_a_waypoint(waypoints: float, share: float) -> None:
     rng, pool = np.random.default_rng(0), corridor()

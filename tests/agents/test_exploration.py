@@ -262,6 +262,15 @@ def test_an_episode_may_bring_its_own_novelty() -> None:
     assert selection.selected.tolist() == [1, 0]
 
 
+def test_detours_are_no_candidates_unless_there_is_nothing_else() -> None:
+    pool = CandidatePool(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([0.0, 9.0]), np.zeros(2))
+    config = ExplorationConfig(reach=1.0, potential_weight=0.0)
+    for straight, chosen in (([False, True], 1), ([True, True], 0), ([False, False], 0)):
+        selection = select_subgoal(pool, np.zeros(2), 2.0, 1.0, config, straight=np.array(straight))
+        assert selection is not None
+        assert np.array_equal(selection.selected, pool.embeddings[chosen])
+
+
 def test_the_spread_compares_both_terms_of_eq_6() -> None:
     spread = pool((0, 0, 1, -4), (1, 0, 3, -8)).spread(potential_weight=0.5)
     assert list(spread.values()) == [1.0, 0.5 * 2.0]

@@ -58,6 +58,9 @@ STEPS = [(0, step) for step in range(12)] + [(1, step) for step in range(6)]
 SEGMENTS = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)]
 
 
+RADIUS = 20.0
+
+
 def index(pairs: Sequence[tuple[int, int]]) -> Index:
     slots, places = np.array(pairs).T
     return Index(jnp.asarray(slots), jnp.asarray(places))
@@ -78,13 +81,16 @@ class Rows:
 def low(*pairs: tuple[int, int], **fields: Any) -> Batch:
     settings: dict[str, Any] = {
         "hindsight": 0.0,
+        "any_subgoal": 0.0,
         "reward": "distance",
         "subgoal_input": "absolute",
     }
     config = LowConfig(**(settings | fields))
     scaling = no_scaling(EPISODES.observations.shape[-1])
     batch = jax.jit(
-        lambda index, key: low_batch(EPISODES, index, config, C, scaling=scaling, key=key)
+        lambda index, key: low_batch(
+            EPISODES, index, config, C, radius=RADIUS, scaling=scaling, key=key
+        )
     )
     made: Batch = jax.tree.map(np.asarray, batch(index(pairs), jax.random.key(0)))
     return made
@@ -161,6 +167,18 @@ def test_hindsight_replaces_the_share_that_was_asked_for() -> None:
     batch = low(*[(0, 0)] * 4000, hindsight=0.3)
     replaced = batch.observations[:, -1] != 50
     assert replaced.mean() == pytest.approx(0.3, abs=0.03)
+
+
+def test_any_subgoal_within_the_radius_takes_its_share_of_the_rest() -> None:
+    batch = low(*[(0, 6)] * 4000, hindsight=0.2, any_subgoal=0.5)
+    offsets = batch.observations[:, -2:] - batch.observations[:, -4:-2]
+    whole = (batch.observations[:, -2:] % 1.0 == 0.0).all(-1)  # as stored subgoals and states are
+    assert whole.mean() == pytest.approx(0.6, abs=0.03)
+    drawn = offsets[~whole]
+    assert np.abs(drawn).max() <= RADIUS
+    assert drawn.mean(0) == pytest.approx([0.0, 0.0], abs=0.1 * RADIUS)
+    assert np.abs(drawn).mean(0) == pytest.approx([0.5 * RADIUS] * 2, rel=0.1)
+    assert np.array_equal(batch.next_observations[:, -2:], batch.observations[:, -2:])
 
 
 def high(stop_at_success: bool, radius: float = 100.0, view: HighView = PLAIN) -> Rows:
