@@ -43,6 +43,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "high.warmup": "policy",
         "high.normalise": False,
         "high.embedding_input": False,
+        "high.hindsight": 0.0,
         "high.stop_at_success": False,
         "representation.dim": 2,
         "representation.hidden": (100,),

@@ -29,8 +29,12 @@ def validate(config: Config, horizon: int) -> None:
     _require(config.subgoal_radius > 0, "subgoal_radius", config.subgoal_radius, "positive")
     _validate_level("low", config.low)
     _validate_level("high", config.high)
-    for name in ("hindsight", "any_subgoal"):
-        _share(f"low.{name}", getattr(config.low, name))
+    for name, value in (
+        ("low.hindsight", config.low.hindsight),
+        ("low.any_subgoal", config.low.any_subgoal),
+        ("high.hindsight", config.high.hindsight),
+    ):
+        _share(name, value)
     _validate_representation(config)
     _validate_exploration(config)
     _validate_intrinsic(config)

@@ -57,6 +57,7 @@ PAPER = {
     # What Sections 2 and 3 write, where we have alternatives.
     "low.reward": "distance",
     "low.hindsight": 0,
+    "high.hindsight": 0,
     "low.any_subgoal": 0,
     "low.hide_explained": False,
     "low.layer_norm": False,

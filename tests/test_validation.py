@@ -60,7 +60,7 @@ POSITIVE += [
 ]
 POSITIVE += ["intrinsic.learning_rate"]
 SHARES = ["low.discount", "high.discount", "low.target_rate", "high.target_rate"]
-SHARES += ["low.hindsight", "low.any_subgoal"]
+SHARES += ["low.hindsight", "low.any_subgoal", "high.hindsight"]
 SHARES += ["representation.stable_fraction", "exploration.probability", "exploration.reach"]
 SHARES += [f"exploration.{name}" for name in ("anneal_fraction", "age_discount", "count_discount")]
 SHARES += ["exploration.way_share", "exploration.waypoints", "exploration.episode_share"]

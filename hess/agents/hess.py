@@ -92,7 +92,7 @@ class Hess:
         self.explorer = Explorer(config)
         self.moments = Moments(shape.observation_dim)
         self.goal_moments = Moments(shape.goal_dim)
-        self._explained = np.zeros(shape.observation_dim)  # how much φ says of each entry
+        self._explained: Floats = np.zeros(shape.observation_dim)  # what φ says of each entry
         self.episodes = 0
         self._updates_owed = np.zeros(2)  # low, high: fractions of an update carried over
         self._probe_states = np.zeros((_PROBE_STATES, shape.observation_dim), np.float32)

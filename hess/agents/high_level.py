@@ -16,7 +16,7 @@ from hess.agents.networks import MLP
 from hess.agents.sac import SAC, Batch, Metrics, SACState
 from hess.agents.transitions import high_batch
 from hess.config import Config
-from hess.replay import EpisodeShape, Index, Replay, segment_counts, uniform_index
+from hess.replay import Episode, EpisodeShape, Index, Replay, segment_counts, uniform_index
 
 _SEEN = 8  # batches over which the intrinsic reward's mean and variance are taken
 
@@ -60,9 +60,19 @@ class HighLevel:
         updates: Array,
     ) -> tuple[HighState, Metrics]:
         """First the bonus, then the policy from rewards with the bonus as it is then."""
-        draw = self._draws(replay, space)
+        draw, share = self._draws(replay, space), self.config.high.hindsight
+
+        def relabel(batch: Batch, index: Index, key: PRNGKeyArray) -> Batch:
+            if share == 0:
+                return batch
+            led = reached_offsets(replay.episodes, index, self.config.subgoal_interval, space)
+            replaced = jax.random.uniform(jax.random.fold_in(key, 1), (len(led), 1)) < share
+            return batch._replace(actions=jnp.where(replaced, led, batch.actions))
+
         if self.bonus is None:
-            policy, metrics = self.sac.learn(state.policy, lambda k: draw(k)[0], key, updates)
+            policy, metrics = self.sac.learn(
+                state.policy, lambda key: relabel(*draw(key), key), key, updates
+            )
             return HighState(policy, None), _named("high", metrics)
         bonus = self.bonus
 
@@ -73,7 +83,8 @@ class HighLevel:
 
         def sample(key: PRNGKeyArray) -> Batch:
             batch, segments = see(key)
-            return batch._replace(rewards=batch.rewards + bonus.rewards(bonus_state, segments))
+            batch = batch._replace(rewards=batch.rewards + bonus.rewards(bonus_state, segments))
+            return relabel(batch, segments.place, key)
 
         policy_key, bonus_key = jax.random.split(key)
         bonus_state, spread = _learn_bonus(bonus, state.bonus, see, bonus_key, updates)
@@ -95,6 +106,18 @@ class HighLevel:
             return batch, index
 
         return draw
+
+
+def reached_offsets(episodes: Episode, index: Index, interval: int, space: SubgoalSpace) -> Array:
+    """The subgoal that each segment reached, relative to φ(s) and in units of r_g. -> [B, d].
+
+    A low level that has learned since would not do again what it did for the subgoal it was given,
+    but it would still reach what it reached.
+    """
+    slot, start = index.slot, index.step * interval
+    end = jnp.minimum(start + interval, episodes.length[slot])
+    before, after = (space.network(episodes.observations[slot, step]) for step in (start, end))
+    return jnp.clip((after - before) / space.radius, -1.0, 1.0)
 
 
 def _learn_bonus(

@@ -17,6 +17,7 @@ WHEN_ABSENT: dict[str, Any] = {
     "observe": (),
     "high.normalise": False,
     "high.embedding_input": False,
+    "high.hindsight": 0.0,
     "low.hide_explained": False,
     "low.any_subgoal": 0.0,
     "low.actor_interval": 1,

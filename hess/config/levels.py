@@ -87,5 +87,7 @@ class HighConfig(LevelConfig):
     `dads`, which controls skills, as it is."""
     embedding_input: bool = True
     """The networks see φ(s), in which subgoals are set, besides s and the goal (the paper)."""
+    hindsight: float = 0.5
+    """Share of the batch whose subgoal is replaced by the embedding that its segment led to."""
     stop_at_success: bool = True
     """The task is solved when the goal is reached: later rewards do not count, nor a bootstrap."""

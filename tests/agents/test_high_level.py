@@ -12,7 +12,7 @@ import pytest
 from hess.agents.bonuses import SubgoalSpace, see_segments
 from hess.agents.hess import Hess
 from hess.agents.hierarchy import RandomPolicy
-from hess.agents.high_level import HighLevel, HighState
+from hess.agents.high_level import HighLevel, HighState, reached_offsets
 from hess.agents.inputs import HighView, Scaling
 from hess.agents.methods import METHODS
 from hess.agents.transitions import high_batch
@@ -78,6 +78,28 @@ def test_a_bonus_sees_states_as_they_are_however_the_policy_sees_them() -> None:
     np.testing.assert_allclose(segments.embeddings, expected, rtol=1e-5)
     expected = [states[0, 13, :2] / 2, states[1, 10, :2] / 2]
     np.testing.assert_allclose(segments.next_embeddings, expected, rtol=1e-5)
+
+
+def test_hindsight_takes_what_a_segment_reached_for_its_subgoal() -> None:
+    config = tiny_config()
+    replay = stack([play(RandomPolicy(config), 0, length=13), play(RandomPolicy(config), 1)])
+    states = np.asarray(replay.episodes.observations)[..., :2]
+    index = Index(jnp.array([0, 1]), jnp.array([2, 1]))
+    for radius in (50.0, 1e-6):
+        offsets = reached_offsets(replay.episodes, index, INTERVAL, SubgoalSpace(PHI, radius))
+        moved = np.stack([states[0, 13] - states[0, 10], states[1, 10] - states[1, 5]])
+        np.testing.assert_allclose(offsets, np.clip(moved / radius, -1, 1), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["none", "reactive"])
+def test_hindsight_changes_what_the_policy_learns_from(kind: str) -> None:
+    bonus = None if kind == "none" else jnp.ones((3, SHAPE.segments))
+    weights = []
+    for share in (0.0, 0.5):
+        config = tiny_config(intrinsic__kind=kind, high__warmup="policy", high__hindsight=share)
+        state, _ = learn(config, bonus, 5)
+        weights.append(np.asarray(state.policy.actor.weights[0]))
+    assert not np.array_equal(*weights)
 
 
 def test_without_a_bonus_nothing_is_kept_and_nothing_logged() -> None:
