@@ -46,6 +46,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "high.hindsight": 0.0,
         "high.stop_at_success": False,
         "representation.dim": 2,
+        "representation.start": "before",
         "representation.hidden": (100,),
         "representation.learning_rate": 1e-4,
         "representation.batch_size": 100,

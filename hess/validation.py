@@ -59,13 +59,13 @@ def _validate_representation(config: Config) -> None:
     for name in (*positive, "minibatches", "refresh"):
         value = getattr(representation, name)
         _require(value > 0, f"representation.{name}", value, "positive")
-    for name in ("stability_weight", "features"):
-        value = getattr(representation, name)
-        _require(value >= 0, f"representation.{name}", value, "0 or more")
-    if 0 < representation.features < representation.dim:
+    value = representation.stability_weight
+    _require(value >= 0, "representation.stability_weight", value, "0 or more")
+    least = 2 * representation.dim
+    if representation.start == "slow" and any(size < least for size in representation.hidden):
         raise HessError(
-            f"representation.features={representation.features} are fewer than "
-            f"representation.dim={representation.dim}: φ's directions are taken from them"
+            f"representation.hidden={representation.hidden} is too small for "
+            f"representation.start='slow': {representation.dim} dimensions of φ need {least} units"
         )
     _share("representation.stable_fraction", representation.stable_fraction)
     _layers("representation.hidden", representation.hidden)

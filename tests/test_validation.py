@@ -66,7 +66,6 @@ SHARES += [f"exploration.{name}" for name in ("anneal_fraction", "age_discount",
 SHARES += ["exploration.way_share", "exploration.waypoints", "exploration.episode_share"]
 SHARES += ["intrinsic.discount", "intrinsic.target_rate"]
 NOT_NEGATIVE = [
-    "representation.features",
     "exploration.directions",
     "seed",
     "representation.stability_weight",

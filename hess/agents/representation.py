@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,7 +17,13 @@ from jaxtyping import Array, PRNGKeyArray
 from hess.agents.agent import Progress
 from hess.agents.networks import MLP
 from hess.agents.ranking import at_place, median
-from hess.agents.slow_features import aligned, slow_directions
+from hess.agents.slow_features import (
+    alignment,
+    changes,
+    first_scale,
+    linear_network,
+    slow_directions,
+)
 from hess.config import RepresentationConfig
 from hess.errors import HessError
 from hess.native import triplets
@@ -27,29 +32,17 @@ from hess.replay import Index, Replay, age_in_episodes, uniform_index
 
 _BLOCK = 8  # episodes embedded at a time when the whole ring is ranked
 _DRAWN = 32  # minibatches drawn at once: searching one by one takes longer than learning from it
+_NEWEST = 400  # episodes whose slow directions an update may start from
+_RATIOS = 8  # of slow directions that are logged
 _EPSILON = 1e-12  # keeps the gradient of a norm finite at 0
 
 
 class RepresentationState(eqx.Module):
-    """What learns, its optimiser, how φ is made of it, and how many updates it has had."""
+    """φ, its optimiser, and how many updates it has had."""
 
-    features: MLP
+    network: MLP
     optimiser: optax.OptState
-    reduction: Array | None  # [features, d] slow directions; None: φ is what is learned
     updates: Array
-
-    @property
-    def network(self) -> MLP:
-        """φ: the features, or the slowest of their directions folded into the last layer."""
-        if self.reduction is None:
-            return self.features
-        weight, bias = self.features.weights[-1], self.features.biases[-1]
-        reduced: MLP = eqx.tree_at(
-            lambda each: (each.weights[-1], each.biases[-1]),
-            self.features,
-            (weight @ self.reduction, bias @ self.reduction),
-        )
-        return reduced
 
 
 class Triplets(NamedTuple):
@@ -185,12 +178,9 @@ class Representation:
 
     def init(self, key: PRNGKeyArray) -> RepresentationState:
         """A random φ that has had no update."""
-        config = self.config
-        width = config.features or config.dim
-        network = MLP([self.observation_dim, *config.hidden, width], key)
-        reduction = jnp.eye(width, config.dim) if config.features else None
+        network = MLP([self.observation_dim, *self.config.hidden, self.config.dim], key)
         updates = jnp.zeros((), jnp.int32)
-        return RepresentationState(network, self.optimiser.init(network), reduction, updates)
+        return RepresentationState(network, self.optimiser.init(network), updates)
 
     def update(
         self, state: RepresentationState, replay: Replay, key: PRNGKeyArray, report: Progress
@@ -202,8 +192,11 @@ class Representation:
                 f"there is nothing to learn the representation from: the longest episode had "
                 f"{longest} steps; subgoal_interval={self.interval} must not be more than that"
             )
-        before = state
         anchors = self._rank(state, replay)
+        slowness: dict[str, float] = {}
+        if self.config.start == "slow":
+            start_key = jax.random.fold_in(key, self.config.minibatches)
+            state, slowness = self._slow_start(state, replay, start_key)
         done, metrics = 0, {}
         while done < self.config.minibatches:
             minibatches = min(self.config.refresh, self.config.minibatches - done)
@@ -213,39 +206,42 @@ class Representation:
             report("representation", done / self.config.minibatches)
         state = replace(state, updates=state.updates + 1)
         values = {f"representation/{name}": float(value) for name, value in metrics.items()}
-        if state.reduction is not None:
-            state, ratios = self._reduce(before, state, replay)
-            values |= {f"representation/slowness_{i}": each for i, each in enumerate(ratios)}
-        return state, values
+        return state, values | slowness
 
-    def _reduce(
-        self, before: RepresentationState, state: RepresentationState, replay: Replay
-    ) -> tuple[RepresentationState, list[float]]:
-        """φ becomes the slowest directions of the features, turned to where φ was before.
+    def _slow_start(
+        self, state: RepresentationState, replay: Replay, key: PRNGKeyArray
+    ) -> tuple[RepresentationState, dict[str, float]]:
+        """φ as the slowest linear directions of all that is observed, turned to where it was.
 
         Triplets ask for any features that tell states c steps apart; in few dimensions a robot's
-        heading is as good as its position while it moves at random (docs/results.md).
+        heading is as good as its position while it moves at random, and what a network makes of
+        states that nobody has seen yet is anybody's guess (docs/results.md).
         """
-        dim = self.config.dim
-        features, lengths = newest_features(state.features, replay, self._embed)
-        slow = slow_directions(features, lengths, self.interval)
-        reduction = slow.directions[:, :dim]
-        first = int(before.updates) == 0
-        seen = features[np.arange(features.shape[1]) <= lengths[:, None]]
-        if first:
-            # As long a way in c steps as in the features, whose margin sets the scale.
-            apart = features[:, self.interval :] - features[:, : -self.interval]
-            reduction *= np.sqrt((apart**2).sum() / ((apart @ reduction) ** 2).sum())
+        newest, c = newest_episodes(replay), self.interval
+        observations = np.asarray(replay.episodes.observations)[newest]
+        lengths = np.asarray(replay.episodes.length)[newest]
+        slow = slow_directions(observations, lengths)
+        directions = slow.directions[:, : self.config.dim]
+        ways = changes(observations @ directions, lengths, c)
+        if int(state.updates) == 0:
+            directions = directions @ first_scale(ways)
+            bias = -slow.centre @ directions
         else:
-            old, _ = newest_features(before.network, replay, self._embed)
-            target = old[np.arange(old.shape[1]) <= lengths[:, None]]
-            reduction = reduction @ aligned(seen @ reduction, target)
-        ratios = [float(each) for each in slow.ratios[:dim]]
-        return replace(state, reduction=jnp.asarray(reduction, jnp.float32)), ratios
+            before = np.asarray(self._embed(state.network, replay))[newest]
+            directions = directions @ alignment(ways, changes(before, lengths, c))
+            seen = np.arange(before.shape[1]) <= lengths[:, None]
+            bias = before[seen].mean(0) - slow.centre @ directions
+        random = MLP([self.observation_dim, *self.config.hidden, self.config.dim], key)
+        network = linear_network(random, directions, bias)
+        ratios = {
+            f"representation/slowness_{place}": float(ratio)
+            for place, ratio in enumerate(slow.ratios[:_RATIOS])
+        }
+        return RepresentationState(network, self.optimiser.init(network), state.updates), ratios
 
     def rank(self, state: RepresentationState, replay: Replay) -> Anchors:
         """φ_old and λ(s) of everything stored; no term in the very first update."""
-        embeddings = embed_replay(state.features, replay)
+        embeddings = embed_replay(state.network, replay)
         losses, valid = self._losses(embeddings, replay)
         weights = stability_weights(losses, valid, self.config)
         return Anchors(embeddings, jnp.where(state.updates > 0, weights, 0.0))
@@ -265,7 +261,7 @@ class Representation:
         robot's heading if nothing else (PointMaze: R² of x, y from φ 0.69, 0.45; uniform 0.99,
         0.90).
         """
-        losses, valid = self._losses(embed_replay(state.features, replay), replay)
+        losses, valid = self._losses(embed_replay(state.network, replay), replay)
         priorities = jax.lax.cond(
             state.updates > 0,
             lambda: make_priorities(losses, valid, self.config.priority),
@@ -273,7 +269,7 @@ class Representation:
         )
         cumulative = jnp.cumsum(valid.sum(-1))
 
-        parameters, unravel = ravel_pytree(state.features)
+        parameters, unravel = ravel_pytree(state.network)
 
         def block(number: Array, carry: Any) -> Any:
             indices = self._draw(priorities, cumulative, jax.random.fold_in(key, number))
@@ -305,7 +301,7 @@ class Representation:
         )
         metrics = {name: total / minibatches for name, total in totals.items()}
         metrics["mean_triplet_loss"] = jnp.where(valid, losses, 0.0).sum() / valid.sum()
-        return replace(state, features=network, optimiser=optimiser), metrics
+        return replace(state, network=network, optimiser=optimiser), metrics
 
     def _draw(
         self, priorities: Priorities, cumulative: Array, key: PRNGKeyArray
@@ -386,16 +382,10 @@ def _raveled(tree: Any) -> Any:
     )
 
 
-_NEWEST = 400  # episodes, in which the robot moves as it does now
-
-
-def newest_features(
-    network: MLP, replay: Replay, embed: Callable[[MLP, Replay], Array]
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """What a network makes of the newest rollouts, and how long they are. -> [E, T+1, k], [E]."""
+def newest_episodes(replay: Replay) -> np.ndarray[Any, Any]:
+    """Slots of the episodes in which the robot moves as it does now."""
     ages = np.asarray(age_in_episodes(replay))
-    newest = (ages >= 0) & (ages < _NEWEST)
-    return np.asarray(embed(network, replay))[newest], np.asarray(replay.episodes.length)[newest]
+    return np.flatnonzero((ages >= 0) & (ages < _NEWEST))
 
 
 def embed_replay(network: MLP, replay: Replay) -> Array:

@@ -22,7 +22,7 @@ WHEN_ABSENT: dict[str, Any] = {
     "low.any_subgoal": 0.0,
     "low.actor_interval": 1,
     "high.actor_interval": 1,
-    "representation.features": 0,
+    "representation.start": "before",
     "exploration.decided": "segment",
     "exploration.episode_share": 0.5,  # without effect there
     "exploration.reference_segment": 10.0,  # without effect: no run had units by segments

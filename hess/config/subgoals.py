@@ -12,9 +12,9 @@ class RepresentationConfig:
 
     dim: int = 2
     """d: dimension of the subgoal space."""
-    features: int = 0
-    """Dimensions in which triplets are learned from, of which φ takes the d slowest directions; 0:
-    φ itself is learned (the paper)."""
+    start: Literal["before", "slow"] = "slow"
+    """Where an update begins: at φ as it was (the paper), or at the slowest linear directions of
+    all that was observed, turned to where φ was."""
     hidden: tuple[int, ...] = (100,)
     """Hidden layers of φ."""
     learning_rate: float = 1e-4
