@@ -61,6 +61,7 @@ def _validate_representation(config: Config) -> None:
         _require(value > 0, f"representation.{name}", value, "positive")
     value = representation.stability_weight
     _require(value >= 0, "representation.stability_weight", value, "0 or more")
+    _layers("representation.hidden", representation.hidden)
     least = 2 * representation.dim
     if representation.start == "slow" and any(size < least for size in representation.hidden):
         raise HessError(
@@ -68,7 +69,6 @@ def _validate_representation(config: Config) -> None:
             f"representation.start='slow': {representation.dim} dimensions of φ need {least} units"
         )
     _share("representation.stable_fraction", representation.stable_fraction)
-    _layers("representation.hidden", representation.hidden)
 
 
 def _validate_exploration(config: Config) -> None:

@@ -121,6 +121,15 @@ def test_zero_or_more(name: str) -> None:
     validate(override(Config(), {name: 0}), HORIZON)
 
 
+def test_a_slow_start_needs_units_for_its_dimensions() -> None:
+    refused = refusal(**{"representation.hidden": (100, 7), "representation.dim": 4})
+    assert refused.endswith("representation.start='slow': 4 dimensions of φ need 8 units")
+    refusal_free = Config(
+        representation=replace(Config().representation, hidden=(7,), dim=4, start="before")
+    )
+    validate(refusal_free, 500)
+
+
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers_have_positive_sizes(name: str) -> None:
     assert refusal(**{name: (16, 0)}) == f"{name}=(16, 0) is impossible; it must be positive sizes"

@@ -38,11 +38,6 @@ class CandidatePool(NamedTuple):
         """Embeddings in the directions that are explored. [..., d] -> [..., k]."""
         return embeddings if self.plane is None else embeddings @ self.plane
 
-    def along(self, offset: Floats) -> Floats:
-        """The part of an offset that lies in the explored directions. [d] -> [d]."""
-        assert self.plane is not None
-        return np.asarray(self.plane @ (offset @ self.plane))
-
     def spread(self, potential_weight: float) -> dict[str, float]:
         """How much each term of Eq. 6 varies; one that is far larger decides alone."""
         spreads = (float(self.novelty.std()), float(potential_weight * self.potential.std()))
@@ -109,8 +104,6 @@ def select_subgoal(
     novelty = pool.novelty if novelty is None else novelty
     values = scores(novelty[in_reach], pool.potential[in_reach], config)
     selected = pool.embeddings[in_reach[np.argmin(values)]]
-    if pool.plane is not None:
-        selected = current + pool.along(selected - current)
     return Selection(selected, extend(selected, current, unit * config.extension))
 
 

@@ -33,7 +33,7 @@ from hess.replay import Index, Replay, age_in_episodes, uniform_index
 _BLOCK = 8  # episodes embedded at a time when the whole ring is ranked
 _DRAWN = 32  # minibatches drawn at once: searching one by one takes longer than learning from it
 _NEWEST = 400  # episodes whose slow directions an update may start from
-_RATIOS = 8  # of slow directions that are logged
+_STRENGTHS = 6  # of slow directions that are logged
 _EPSILON = 1e-12  # keeps the gradient of a norm finite at 0
 
 
@@ -193,10 +193,10 @@ class Representation:
                 f"{longest} steps; subgoal_interval={self.interval} must not be more than that"
             )
         anchors = self._rank(state, replay)
-        slowness: dict[str, float] = {}
+        logged: dict[str, float] = {}
         if self.config.start == "slow":
             start_key = jax.random.fold_in(key, self.config.minibatches)
-            state, slowness = self._slow_start(state, replay, start_key)
+            state, logged = self._slow_start(state, replay, start_key)
         done, metrics = 0, {}
         while done < self.config.minibatches:
             minibatches = min(self.config.refresh, self.config.minibatches - done)
@@ -206,7 +206,7 @@ class Representation:
             report("representation", done / self.config.minibatches)
         state = replace(state, updates=state.updates + 1)
         values = {f"representation/{name}": float(value) for name, value in metrics.items()}
-        return state, values | slowness
+        return state, values | logged
 
     def _slow_start(
         self, state: RepresentationState, replay: Replay, key: PRNGKeyArray
@@ -233,11 +233,11 @@ class Representation:
             bias = before[seen].mean(0) - slow.centre @ directions
         random = MLP([self.observation_dim, *self.config.hidden, self.config.dim], key)
         network = linear_network(random, directions, bias)
-        ratios = {
-            f"representation/slowness_{place}": float(ratio)
-            for place, ratio in enumerate(slow.ratios[:_RATIOS])
+        logged = {
+            f"representation/strength_{place}": float(strength / slow.strengths[0])
+            for place, strength in enumerate(slow.strengths[:_STRENGTHS])
         }
-        return RepresentationState(network, self.optimiser.init(network), state.updates), ratios
+        return RepresentationState(network, self.optimiser.init(network), state.updates), logged
 
     def rank(self, state: RepresentationState, replay: Replay) -> Anchors:
         """φ_old and λ(s) of everything stored; no term in the very first update."""

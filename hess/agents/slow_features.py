@@ -24,28 +24,34 @@ class Slow(NamedTuple):
 
     centre: Floats  # [obs]
     directions: Floats  # [obs, k] as columns
-    ratios: Floats  # [k] variance over all states per variance of one step
+    strengths: Floats  # [k] how much of the observation moves with each, squared
 
 
 def slow_directions(observations: Floats, lengths: NDArray[Any]) -> Slow:
-    """Linear slow-feature analysis of rollouts. [E, T+1, obs], [E] -> directions and ratios.
+    """Linear slow-feature analysis of rollouts. [E, T+1, obs], [E] -> directions and strengths.
 
-    Against the variance over all states, not over c steps: what turns back half-way through the
-    world is as slow as what does not, but extends half as far.
+    How far a direction leads within a whole episode counts, not within c steps: what turns back
+    half-way through the world is as slow as what does not, but leads half as far. Of two that are
+    as slow, such as a coordinate and the robot's heading, the one comes first with which more of
+    the observation moves, in the units it is given in. What is fixed when an episode begins does
+    not count.
     """
-    states = _chosen(observations, np.arange(observations.shape[1]) <= lengths[:, None])
-    centre, deviation = states.mean(0), states.std(0)
+    seen = np.arange(observations.shape[1]) <= lengths[:, None]
+    centre = _chosen(observations, seen).mean(0)
+    middles = np.where(seen[..., None], observations, 0.0).sum(1) / (lengths[:, None] + 1.0)
+    states = _chosen(observations - middles[:, None], seen)
+    deviation = states.std(0)
     varied = deviation > _LEAST_DEVIATION
-    scale = np.where(varied, 1.0 / np.where(varied, deviation, 1.0), 0.0)[varied]
-    whole = np.cov(states[:, varied].T, ddof=0).reshape(varied.sum(), -1) * np.outer(scale, scale)
+    scale = 1.0 / deviation[varied]
     steps = changes(observations, lengths, 1)[:, varied] * scale
     step = steps.T @ steps / max(len(steps), 1) + _RIDGE * np.eye(len(scale))
     sizes, axes = np.linalg.eigh(step)
     whitening = axes / np.sqrt(sizes)
-    ratios, turns = np.linalg.eigh(whitening.T @ whole @ whitening)
+    shown = states.T @ (states[:, varied] * scale @ whitening) / len(states)  # [obs, k]
+    strengths, turns = np.linalg.eigh(shown.T @ shown)
     directions = np.zeros((len(centre), len(scale)))
     directions[varied] = scale[:, None] * (whitening @ turns)[:, ::-1]
-    return Slow(centre, directions, ratios[::-1])
+    return Slow(centre, directions, strengths[::-1])
 
 
 def changes(values: Floats, lengths: NDArray[Any], apart: int) -> Floats:

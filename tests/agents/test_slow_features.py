@@ -1,15 +1,27 @@
-"""Slow directions on rollouts whose answer is known, and how they are turned to what was before."""
+"""Slow directions on rollouts whose answer is known, and networks that begin with them."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from hess.agents.hierarchy import RandomPolicy
+from hess.agents.networks import MLP
 from hess.agents.representation import Representation
-from hess.agents.slow_features import aligned, slow_directions
+from hess.agents.slow_features import (
+    alignment,
+    changes,
+    first_scale,
+    linear_network,
+    slow_directions,
+)
 from tests.agents.tiny import INTERVAL, SHAPE, Floats, play, stack, tiny_config
+
+LENGTHS = np.full(60, 100)
 
 
 def rollouts(march: float, seed: int = 0) -> Floats:
@@ -21,67 +33,99 @@ def rollouts(march: float, seed: int = 0) -> Floats:
     return np.concatenate([walked, rng.normal(size=(60, 101, 1))], -1)
 
 
-LENGTHS = np.full(60, 100)
+def correlation(first: Floats, second: Floats) -> float:
+    return abs(float(np.corrcoef(first.ravel(), second.ravel())[0, 1]))
 
 
-def test_ratios_are_those_of_a_march_of_a_walk_and_of_noise() -> None:
-    mixing = np.random.default_rng(1).normal(size=(3, 3))
-    slow = slow_directions(rollouts(0.3) @ mixing, LENGTHS, 10)
-    # Ten steps in a row are a hundred times one, squared, less where it turns around.
-    assert 70 < slow.ratios[0] < 100
-    assert slow.ratios[1] == pytest.approx(10, rel=0.1)
-    assert slow.ratios[2] == pytest.approx(1, rel=0.1)
-    first = rollouts(0.3) @ mixing @ slow.directions[:, 0]
-    assert abs(np.corrcoef(first.ravel(), rollouts(0.3)[..., 0].ravel())[0, 1]) > 0.99
+def test_what_extends_far_for_its_pace_comes_first() -> None:
+    known, mixing = rollouts(0.3), np.random.default_rng(1).normal(size=(3, 3))
+    mixed = known @ mixing + 5.0
+    slow = slow_directions(mixed, LENGTHS)
+    whole = known.var(1).mean(0) / (np.diff(known, axis=1) ** 2).reshape(-1, 3).mean(0)
+    assert slow.ratios == pytest.approx(whole, rel=0.05)
+    found = (mixed - slow.centre) @ slow.directions
+    assert [correlation(found[..., i], known[..., i]) > 0.99 for i in range(3)] == [True] * 3
+
+
+def test_what_turns_back_half_way_comes_after_what_does_not() -> None:
+    """Both are as slow over a few steps: the fold of x extends half as far as x."""
+    rng = np.random.default_rng(3)
+    place = np.cumsum(0.01 * rng.choice([-1.0, 1.0], (60, 101)), 1)
+    place = np.abs((place + rng.uniform(0, 2, (60, 1))) % 2.0 - 1.0)  # in a corridor from 0 to 1
+    observed = np.stack([place, np.abs(place - 0.5)], -1)
+    slow = slow_directions(observed, LENGTHS)
+    assert correlation(observed @ slow.directions[:, 0], place) > 0.99
+    assert slow.ratios[0] > 3 * slow.ratios[1]
 
 
 def test_one_step_along_each_direction_has_unit_variance() -> None:
-    features = rollouts(0.3)
-    steps = np.diff(features @ slow_directions(features, LENGTHS, 10).directions, axis=1)
-    np.testing.assert_allclose((steps**2).mean((0, 1)), 1.0, rtol=1e-6)
+    observed = rollouts(0.3)
+    steps = np.diff(observed @ slow_directions(observed, LENGTHS).directions, axis=1)
+    np.testing.assert_allclose((steps**2).mean((0, 1)), 1.0, rtol=2e-2)  # but for the ridge
 
 
-def test_what_never_moves_has_no_direction() -> None:
-    still = np.concatenate([rollouts(0.3), np.ones((60, 101, 1))], -1)
-    slow = slow_directions(still, LENGTHS, 10)
+@pytest.mark.parametrize("value", [np.ones(60), np.arange(60.0)], ids=["ever", "an episode"])
+def test_what_never_changes_is_in_no_direction(value: Floats) -> None:
+    still = np.concatenate([rollouts(0.3), np.tile(value[:, None, None], (1, 101, 1))], -1)
+    slow = slow_directions(still, LENGTHS)
     assert slow.directions.shape == (4, 3)
+    assert not slow.directions[3].any()
     assert np.isfinite(slow.ratios).all()
 
 
 def test_only_steps_that_were_taken_count() -> None:
-    features, garbage = rollouts(0.3), rollouts(0.3)
+    observed, garbage = rollouts(0.3), rollouts(0.3)
     garbage[:, 51:] = 1e6
-    short = slow_directions(features[:, :51], np.full(60, 50), 10)
-    padded = slow_directions(garbage, np.full(60, 50), 10)
+    short = slow_directions(observed[:, :51], np.full(60, 50))
+    padded = slow_directions(garbage, np.full(60, 50))
     np.testing.assert_allclose(short.ratios, padded.ratios)
+    np.testing.assert_allclose(short.centre, padded.centre)
 
 
 def test_alignment_undoes_turns_signs_and_lengths() -> None:
     rng = np.random.default_rng(2)
     before = rng.normal(size=(200, 3)) * [3.0, 2.0, 1.0]
     turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
-    now = 0.2 * before @ turn + 7.0
-    back = now @ aligned(now, before)
-    np.testing.assert_allclose(back - back.mean(0), before - before.mean(0), atol=1e-9)
+    now = 0.2 * before @ turn
+    np.testing.assert_allclose(now @ alignment(now, before), before, atol=1e-9)
 
 
-def test_the_representation_is_made_of_the_slowest_features() -> None:
-    config = tiny_config(representation__features=6, representation__dim=3)
+def test_a_first_space_has_a_length_of_its_own() -> None:
+    ways = np.random.default_rng(2).normal(size=(200, 2)) * 77.0
+    scaled = ways @ first_scale(ways)
+    assert (scaled**2).sum(-1).mean() == pytest.approx(1.5**2)
+    assert np.array_equal(first_scale(np.zeros((5, 2))), np.eye(2))
+
+
+@pytest.mark.parametrize("hidden", [(), (7,), (9, 6)])
+def test_a_linear_network_has_room_to_learn(hidden: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(4)
+    random = MLP([5, *hidden, 2], jax.random.key(0))
+    weight, bias, states = rng.normal(size=(5, 2)), rng.normal(size=2), rng.normal(size=(50, 5))
+    made = linear_network(random, weight, bias)
+    np.testing.assert_allclose(made(jnp.asarray(states)), states @ weight + bias, atol=1e-5)
+    if hidden:  # units that have no influence yet, but a gradient
+        gradient = jax.grad(lambda network: (network(jnp.asarray(states)) ** 3).sum())(made)
+        assert np.abs(gradient.weights[-1][4:]).max() > 0
+
+
+def update(learner: Representation, state: Any, replay: Any, seed: int) -> tuple[Any, Any]:
+    return learner.update(state, replay, jax.random.key(seed), lambda what, share: None)
+
+
+def test_an_update_starts_at_slow_directions_turned_to_where_they_were() -> None:
+    config = tiny_config(representation__start="slow", representation__minibatches=1)
     learner = Representation(config.representation, SHAPE.observation_dim, INTERVAL)
-    shape = SHAPE._replace(subgoal_dim=3)
-    replay = stack([play(RandomPolicy(config), seed, shape) for seed in range(6)])
-    state = learner.init(jax.random.key(0))
-    state, metrics = learner.update(state, replay, jax.random.key(1), lambda what, share: None)
-    assert state.features.biases[-1].shape == (6,)
-    assert state.network.biases[-1].shape == (3,)
-    states = replay.episodes.observations[0]
-    assert state.reduction is not None
-    np.testing.assert_allclose(
-        state.network(states), state.features(states) @ state.reduction, atol=1e-5
-    )
-    ratios = [metrics[f"representation/slowness_{place}"] for place in range(3)]
-    assert ratios == sorted(ratios, reverse=True)
-    again, _ = learner.update(state, replay, jax.random.key(2), lambda what, share: None)
-    before, after = (np.asarray(each.network(states)) for each in (state, again))
-    correlations = [np.corrcoef(before[:, i], after[:, i])[0, 1] for i in range(3)]
-    assert min(correlations) > 0.5  # the same directions, with the same sign
+    replay = stack([play(RandomPolicy(config), seed) for seed in range(6)])
+    states = np.asarray(replay.episodes.observations[0])
+    lengths = np.asarray(replay.episodes.length)
+    first, metrics = update(learner, learner.init(jax.random.key(0)), replay, 1)
+    slow = slow_directions(np.asarray(replay.episodes.observations), lengths)
+    directions = slow.directions[:, :2]
+    ways = changes(np.asarray(replay.episodes.observations) @ directions, lengths, INTERVAL)
+    expected = (states - slow.centre) @ directions @ first_scale(ways)
+    np.testing.assert_allclose(first.network(states), expected, atol=0.1)  # one minibatch away
+    assert metrics["representation/slowness_0"] == pytest.approx(slow.ratios[0])
+    second, _ = update(learner, first, replay, 2)
+    np.testing.assert_allclose(second.network(states), first.network(states), atol=0.2)
+    assert int(second.updates) == 2
