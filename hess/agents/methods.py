@@ -162,7 +162,7 @@ _ROWS = (
         "dads",
         "skills by predictable and distinct dynamics, then a high level over the skills",
         "5.2",
-        {},
+        {"representation.dim": 2},
         "hess.agents.dads.agent:Dads",
     ),
 )

@@ -191,9 +191,10 @@ def test_selection_looks_along_the_explored_directions_alone() -> None:
     config = ExplorationConfig(extension=5.0, reach=1.0)
     selection = select_subgoal(pool, np.array([0.0, 0.0, 7.0]), 10.0, 1.0, config)
     assert selection is not None
-    # In reach, although far away in the third direction, in which nothing is asked for.
-    np.testing.assert_allclose(selection.selected, [3, 4, 7])
-    np.testing.assert_allclose(selection.imagined, [6, 8, 7])
+    # In reach, although far away in the third direction.
+    np.testing.assert_allclose(selection.selected, [3, 4, 50])
+    way = np.array([3.0, 4.0, 43.0])
+    np.testing.assert_allclose(selection.imagined, [3, 4, 50] + 5 * way / np.linalg.norm(way))
 
 
 def test_fixed_units_do_not_depend_on_what_was_explored() -> None:
