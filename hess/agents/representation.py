@@ -221,7 +221,9 @@ class Representation:
         observations = np.asarray(replay.episodes.observations)[newest]
         lengths = np.asarray(replay.episodes.length)[newest]
         slow = slow_directions(observations, lengths)
-        directions = slow.directions[:, : self.config.dim]
+        directions = np.zeros((self.observation_dim, self.config.dim))  # all 0 beyond what varies
+        found = slow.directions[:, : self.config.dim]
+        directions[:, : found.shape[1]] = found
         ways = changes(observations @ directions, lengths, c)
         if int(state.updates) == 0:
             directions = directions @ first_scale(ways)

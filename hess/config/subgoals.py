@@ -11,8 +11,8 @@ class RepresentationConfig:
     """φ: the subgoal representation, learned from slow dynamics (§3.1)."""
 
     dim: int = 3
-    """d: dimension of the subgoal space; 2 in the paper. A robot that moves at random turns as slowly
-    as it gets anywhere: two coordinates need a third dimension beside them for its heading."""
+    """d: dimension of the subgoal space; 2 in the paper. A robot that moves at random turns as
+    slowly as it gets anywhere, so that two coordinates need a third dimension beside them."""
     start: Literal["before", "slow"] = "slow"
     """Where an update begins: at φ as it was (the paper), or at the slowest linear directions of
     all that was observed, turned to where φ was."""

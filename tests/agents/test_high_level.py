@@ -99,7 +99,7 @@ def test_hindsight_changes_what_the_policy_learns_from(kind: str) -> None:
         config = tiny_config(intrinsic__kind=kind, high__warmup="policy", high__hindsight=share)
         state, _ = learn(config, bonus, 5)
         weights.append(np.asarray(state.policy.actor.weights[0]))
-    assert not np.array_equal(*weights)
+    assert not np.array_equal(weights[0], weights[1])
 
 
 def test_without_a_bonus_nothing_is_kept_and_nothing_logged() -> None:

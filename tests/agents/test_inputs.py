@@ -136,7 +136,7 @@ def test_moments_of_parts_are_those_of_the_whole() -> None:
 
 def test_what_is_known_otherwise_is_hidden() -> None:
     scaling = Scaling(np.array([1.0, 2.0, 3.0]), np.full(3, 2.0, np.float32))
-    seen = scaled(hide(scaling, np.array([0.0, 0.75, 1.0])), np.array([2.0, 4.0, 9.0]))
+    seen = scaled(hide(scaling, np.array([0.0, 0.75, 1.0])), jnp.array([2.0, 4.0, 9.0]))
     assert seen == pytest.approx([2.0, 1.0, 0.0])
 
 

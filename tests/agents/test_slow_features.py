@@ -142,3 +142,16 @@ def test_an_update_starts_at_slow_directions_turned_to_where_they_were() -> None
     second, _ = update(learner, first, replay, 2)
     np.testing.assert_allclose(second.network(states), first.network(states), atol=0.2)
     assert int(second.updates) == 2
+
+
+def test_fewer_entries_than_dimensions_leave_the_rest_to_triplets() -> None:
+    config = tiny_config(representation__dim=3)
+    learner = Representation(config.representation, 2, INTERVAL)
+    replay = stack([play(RandomPolicy(tiny_config()), seed) for seed in range(6)])
+    episodes = replay.episodes._replace(observations=replay.episodes.observations[..., :2])
+    state = learner.init(jax.random.key(0))
+    for seed in (1, 2):
+        state, _ = update(learner, state, replay._replace(episodes=episodes), seed)
+    embeddings = np.asarray(state.network(episodes.observations[0]))
+    assert embeddings.shape[-1] == 3
+    assert np.isfinite(embeddings).all()

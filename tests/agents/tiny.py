@@ -32,6 +32,7 @@ FIELDS: dict[str, Any] = {
     "low.batch_size": 8,
     "high.hidden": (16,),
     "high.batch_size": 8,
+    "representation.dim": SHAPE.subgoal_dim,
     "representation.hidden": (16,),
     "representation.batch_size": 8,
     "representation.minibatches": 20,
