@@ -18,21 +18,21 @@ from hess.agents.playing import Playing, State, check_state, split_batch, starte
 from hess.agents.trees import prefixed, select
 from hess.config import Config, fill, override
 from hess.envs.acting import ActionScale
+from hess.envs.adapter import Task, position_of
 from hess.envs.arguments import collected as with_arguments
 from hess.envs.arguments import merged
 from hess.envs.observing import Observer
 from hess.errors import HessError
 from hess.presets import preset as find_preset
 from hess.replay import Episode, EpisodeShape, empty_episode
-from hess.training.checkpoint import AGENT, CheckpointFolder, Expected
+from hess.runs.checkpoint import AGENT, CheckpointFolder, Expected
+from hess.runs.folder import RunFolder, run_path
+from hess.runs.manifest import newest_manifest, refuse_other_config
+from hess.runs.untrusted import refuse_foreign_code, refuse_foreign_method, refuse_giants
 from hess.training.collector import Collector, any_success, success_at_end
 from hess.training.display import Display, LiveDisplay, PlainDisplay
-from hess.training.folder import RunFolder, run_path
-from hess.training.manifest import newest_manifest, refuse_other_config
 from hess.training.probe import probe
-from hess.training.task import Task, position_of
 from hess.training.trainer import Result, Trainer
-from hess.training.trust import refuse_foreign_code, refuse_foreign_method, refuse_giants
 from hess.validation import validate
 
 Floats = NDArray[np.floating[Any]]

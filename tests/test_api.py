@@ -13,8 +13,8 @@ from hess.api import LoadedAgent, Run, make_config
 from hess.cli import main
 from hess.config import Config
 from hess.errors import HessError
-from hess.training.folder import RunFolder, run_path
-from hess.training.records import read_evaluations
+from hess.runs.folder import RunFolder, run_path
+from hess.runs.logs import read_evaluations
 from tests.training.stub import TINY
 from tests.training.toy_tasks import FIELD, HORIZON
 

@@ -12,9 +12,10 @@ from matplotlib.figure import Figure
 from hess.analysis import style
 from hess.analysis.explained import shown_diagnostics
 from hess.analysis.groups import Curve, Setting, average, by_method, by_task, by_value
-from hess.analysis.reading import Series, smoothed, thin
-from hess.analysis.runs import NothingToDrawError, Run
-from hess.training.folder import RunFolder
+from hess.analysis.smoothing import smoothed, thin
+from hess.runs.folder import RunFolder
+from hess.runs.logs import Series
+from hess.runs.run import NothingToDrawError, Run
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _COLUMNS = 4  # panels in a row

@@ -16,7 +16,7 @@ from hess.agents.exploration import scores
 from hess.analysis import maps, style
 from hess.analysis.maps import Floats, View
 from hess.analysis.projection import Projection
-from hess.analysis.runs import NothingToDrawError, Run
+from hess.runs.run import NothingToDrawError, Run
 
 _MOMENTS = 5  # columns of a figure over time
 _SIDE = 2.6  # inches of a map

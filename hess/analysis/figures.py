@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 
 from hess.analysis import curves, exploration, latent, skills, style
 from hess.analysis.groups import by_method, by_task
-from hess.analysis.runs import NothingToDrawError, Run
 from hess.analysis.stages import stages
-from hess.training.folder import folder_name
+from hess.runs.folder import folder_name
+from hess.runs.run import NothingToDrawError, Run
 
 FORMATS = (".png", ".pdf")
 

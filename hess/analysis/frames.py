@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from hess.analysis.projection import Projection
-from hess.analysis.snapshot import Snapshot
 from hess.analysis.stage import SIZE
 from hess.analysis.style import GOAL, INK, PAPER, PATH, SUBGOAL, SUCCESS, start_to_end
+from hess.runs.snapshots import Snapshot
 
 Picture = NDArray[np.uint8]
 Floats = NDArray[np.floating[Any]]

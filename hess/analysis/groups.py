@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hess.agents.methods import METHODS
-from hess.analysis.reading import Series, running_mean
-from hess.analysis.runs import Run
+from hess.analysis.smoothing import running_mean
 from hess.analysis.statistics import half_width
+from hess.runs.logs import Series
+from hess.runs.run import Run
 
 Floats = NDArray[np.floating[Any]]
 

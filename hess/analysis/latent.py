@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 from hess.analysis import maps, style
 from hess.analysis.exploration import start_to_end_bar, steps_text
 from hess.analysis.maps import Floats
-from hess.analysis.runs import NothingToDrawError, Run
-from hess.analysis.snapshot import Trajectory
 from hess.analysis.tsne import embed_in_plane
+from hess.runs.run import NothingToDrawError, Run
+from hess.runs.snapshots import Trajectory
 
 _POINTS = 600  # of all trajectories together; exact t-SNE takes seconds for these
 _EPISODES = 5  # more of them hide each other

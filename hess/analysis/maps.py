@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from hess.analysis import style
 from hess.analysis.projection import Projection
-from hess.analysis.snapshot import Snapshot
 from hess.envs.plan import FloorPlan
+from hess.runs.snapshots import Snapshot
 
 Floats = NDArray[np.floating[Any]]
 Box = tuple[float, float, float, float]  # left, low, right, high

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from hess.agents.agent import Arrays
 from hess.analysis import maps, style
 from hess.analysis.exploration import spread_out, steps_text
-from hess.analysis.runs import NothingToDrawError, Run
-from hess.analysis.snapshot import parse_file
-from hess.training.snapshots import SKILLS, list_snapshots
+from hess.runs.run import NothingToDrawError, Run
+from hess.runs.snapshots import SKILLS, list_snapshots, parse_file
 
 Floats = NDArray[np.floating[Any]]
 

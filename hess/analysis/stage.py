@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hess import runtime
+from hess.envs.adapter import State
 from hess.envs.cheetah import Cheetah
 from hess.envs.models import maze_model
 from hess.envs.physics import mujoco
 from hess.envs.point import PointMaze
 from hess.envs.task import GoalTask
 from hess.errors import HessError
-from hess.training.task import State
 
 Picture = NDArray[np.uint8]
 Point = tuple[float, float]

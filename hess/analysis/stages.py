@@ -16,7 +16,7 @@ from hess.analysis.exploration import (
     view_of,
 )
 from hess.analysis.maps import View
-from hess.analysis.runs import NothingToDrawError, Run
+from hess.runs.run import NothingToDrawError, Run
 
 _STAGES = 3
 _SIDE = 3.0  # inches of a map

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hess.analysis.frames import Floats, Picture, SpaceMap, compose
-from hess.analysis.snapshot import Snapshot, newest_snapshot
 from hess.analysis.stage import Point, Stage, open_stage
 from hess.encoding import VIDEO_FORMATS, encode_video
+from hess.envs.adapter import State, Task
 from hess.envs.task import GoalTask
 from hess.files import require_ending
+from hess.runs.folder import RunFolder
+from hess.runs.snapshots import Snapshot, newest_snapshot
 from hess.training.collector import seed_stream
-from hess.training.folder import RunFolder
-from hess.training.task import State, Task
 
 if TYPE_CHECKING:
     from hess.api import LoadedAgent

@@ -12,9 +12,9 @@ from hess.bench.sizes import Size
 from hess.bench.synthetic import noise_replay
 from hess.bench.timing import Measurement, fitting_seconds, in_turns, median_ratio
 from hess.config import Config, override
+from hess.envs.adapter import Task
 from hess.replay import empty_episode
 from hess.training.collector import run_episode
-from hess.training.task import Task
 
 VARIANTS = ("lesson", "hess-reactive", "h-icm", "h-sr")
 _TIMES_HESS = 1.3

@@ -16,11 +16,11 @@ from hess.bench.sizes import Size
 from hess.bench.timing import seconds
 from hess.bench.watched import Watch, train_watched
 from hess.config import Config, override
+from hess.envs.adapter import Task
 from hess.native.cores import busy_core
 from hess.presets import preset
 from hess.replay import Episode
 from hess.training.collector import Collector
-from hess.training.task import Task
 
 _SHARE_OF_SLOWER_HALF = 0.80
 _AUTHORS_SPEED = 70.0

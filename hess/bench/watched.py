@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from hess.agents.agent import Agent
 from hess.config import Config
-from hess.training.folder import RunFolder
+from hess.runs.folder import RunFolder
 from hess.training.trainer import Trainer
 
 

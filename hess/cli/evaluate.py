@@ -50,7 +50,7 @@ class Evaluate:
         )
         if self.video is not None:
             from hess.analysis.video import record_video
-            from hess.training.folder import RunFolder
+            from hess.runs.folder import RunFolder
 
             record_video(agent, RunFolder(self.run_folder), self.video, self.seed)
             print(f"video {self.video}")

@@ -26,7 +26,7 @@ class Plot:
         if self.smooth < 1:
             raise HessError(f"smooth={self.smooth} is impossible; it must be at least 1")
         from hess.analysis.figures import draw_all
-        from hess.analysis.runs import find_runs
+        from hess.runs.run import find_runs
 
         for path in draw_all(find_runs(self.paths), self.out, self.smooth, print):
             print(path)

@@ -19,7 +19,7 @@ class Report:
 
     def run(self) -> int:
         """Write it; it opens offline and loads nothing."""
-        from hess.analysis.runs import find_runs
+        from hess.runs.run import find_runs
         from hess.viewer.report import write_report
 
         runs = find_runs(self.paths)

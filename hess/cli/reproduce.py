@@ -68,8 +68,8 @@ class Reproduce(ManyRuns):
         )
 
     def _draw(self, chosen: list[Suite], shown: dict[str, tuple[Panel, ...]]) -> None:
-        from hess.analysis.runs import NothingToDrawError
         from hess.experiments.drawings import Material, draw
+        from hess.runs.run import NothingToDrawError
 
         folder = self._where_runs_are().runs
         for suite in chosen:

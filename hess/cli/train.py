@@ -55,7 +55,7 @@ class Train(Config):
         runtime.configure(cores=self.cores or None)
         from hess.analysis.curves import draw_curve
         from hess.api import train_config
-        from hess.training.folder import RunFolder
+        from hess.runs.folder import RunFolder
 
         try:
             done = train_config(self.config(), self.runs, self.name)
@@ -82,8 +82,8 @@ class Train(Config):
 
 def _report(run: Path) -> str:
     """Where the report is, or why there is none: a method of one's own may picture other things."""
-    from hess.analysis.runs import find_runs
     from hess.errors import HessError
+    from hess.runs.run import find_runs
     from hess.viewer.report import write_report
 
     out = run / "report.html"

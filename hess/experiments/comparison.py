@@ -11,11 +11,11 @@ import numpy as np
 
 from hess.analysis import statistics
 from hess.analysis.groups import by_setting, by_task
-from hess.analysis.reading import Series, complete_lines
-from hess.analysis.runs import Run, find_runs, walk
 from hess.analysis.statistics import Estimate, Floats
 from hess.errors import HessError, unknown
 from hess.experiments.results import COLUMNS, Curve, read_table
+from hess.runs.logs import Series
+from hess.runs.run import Run, find_runs, walk
 
 ALL_TASKS = "all tasks"
 _SEED = 0  # of the bootstrap: the same runs give the same intervals
@@ -106,7 +106,8 @@ def _tables_below(path: Path) -> list[Curve]:
 
 
 def _has_columns(table: Path) -> bool:
-    return complete_lines(table)[:1] == [",".join(COLUMNS)]
+    with table.open(errors="replace") as file:
+        return file.readline().rstrip("\n") == ",".join(COLUMNS)
 
 
 def recorded_outcome(curve: Curve) -> Outcome:

@@ -14,14 +14,14 @@ from hess import runtime
 from hess.analysis import curves, style
 from hess.analysis.figures import CURVE_FIGURES, FORMATS, METHOD_FIGURES, RUN_FIGURES
 from hess.analysis.groups import Setting
-from hess.analysis.reading import Series
-from hess.analysis.runs import Run
 from hess.experiments.comparison import Measure, Outcome, compare
 from hess.experiments.hyper_parameters import hyper_parameters
 from hess.experiments.reproduction import Line, Panel
 from hess.experiments.suites import Suite
 from hess.experiments.tables import as_markdown
 from hess.files import write_atomic
+from hess.runs.logs import Series
+from hess.runs.run import Run
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from hess.experiments.conduct import Display
-from hess.experiments.progress import Overview, Progress, State, last_lines, seconds_left
+from hess.experiments.progress import Overview, Progress, State, last_printed, seconds_left
 
 _LINE_INTERVAL = 60.0  # seconds between two plain overviews
 _MOST_ROWS = 30  # of a live table
@@ -80,7 +80,7 @@ def failures(overview: Overview, sweep: Path) -> Table | None:
     shown.add_column("why", overflow="fold")
     shown.add_column("last lines of its log", overflow="fold")
     for each in failed:
-        lines = "\n".join(last_lines(each.run, sweep)) or "nothing"
+        lines = "\n".join(last_printed(each.run, sweep)) or "nothing"
         shown.add_row(escape(each.run.key), escape(each.reason), escape(lines))
     return shown
 

@@ -25,7 +25,7 @@ from hess.errors import HessError
 from hess.experiments.budgets import budget
 from hess.files import digest
 from hess.presets import preset as find_preset
-from hess.training.folder import MAY_CHANGE, run_path
+from hess.runs.folder import MAY_CHANGE, run_path
 from hess.validation import validate
 
 _OWN_FLAGS = {"task": "tasks", "method": "methods", "seed": "seeds"}
@@ -111,7 +111,7 @@ def _horizon(config: Config) -> int:
     for info in TASKS.values():
         if config.task in (info.name, info.id) and not config.env:
             return config.horizon or info.horizon
-    from hess.training.task import Task
+    from hess.envs.adapter import Task
 
     opened = Task.of(config)
     try:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from hess.errors import HessError
 from hess.experiments.plan import Plan, PlannedRun
 from hess.experiments.speed import Speeds, measured_speed
 from hess.experiments.sweep import LOG, Note
-from hess.training.folder import RunFolder
-from hess.training.manifest import Manifest, newest_manifest
-from hess.training.records import EVALUATION_COLUMNS
+from hess.runs.folder import RunFolder
+from hess.runs.logs import last_lines, parse_evaluations, read_evaluations, recent_metrics
+from hess.runs.manifest import Manifest, newest_manifest
 
 State = Literal["done", "running", "failed", "stopped", "queued"]
 STATES: tuple[State, ...] = ("done", "running", "failed", "stopped", "queued")
-_TAIL = 2**17  # bytes of a growing file: a hundred rounds, or the end of a log
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,7 @@ class Watcher:
 def look(run: PlannedRun, sweep: Path, note: Note | None) -> Progress:
     """One run."""
     folder = RunFolder(run.path(sweep))
-    rows = _metrics(folder)
+    rows = recent_metrics(folder)
     step = int(rows[-1]["step"]) if rows else 0
     success, speed = _last_success(folder), measured_speed(rows, run.config.pipeline)
     if is_finished(run, sweep):
@@ -115,44 +113,18 @@ def is_finished(run: PlannedRun, sweep: Path) -> bool:
 
 
 def _last_evaluated(manifest: Manifest) -> int:
-    last = manifest.records.evaluations.splitlines()[-1]
-    step = last.partition(",")[0]
-    return int(step) if step.isdecimal() else -1
+    steps = parse_evaluations(manifest.records.evaluations, "manifest.json")["step"]
+    return int(steps[-1]) if steps else -1
 
 
-def last_lines(run: PlannedRun, sweep: Path, count: int = 5) -> list[str]:
+def last_printed(run: PlannedRun, sweep: Path, count: int = 5) -> list[str]:
     """The end of what a run has printed."""
-    return [line for line in _tail(run.path(sweep) / LOG) if line.strip()][-count:]
-
-
-def _metrics(folder: RunFolder) -> list[dict[str, Any]]:
-    """The last rounds; a line that is just being written, or torn, does not count."""
-    rows = []
-    for line in _tail(folder.metrics_file):
-        try:
-            row = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(row, dict) and isinstance(row.get("step"), int | float):
-            rows.append(row)
-    return rows
+    return [line for line in last_lines(run.path(sweep) / LOG) if line.strip()][-count:]
 
 
 def _last_success(folder: RunFolder) -> float | None:
-    column = EVALUATION_COLUMNS.index("success_rate")
     try:
-        return float(_tail(folder.evaluations_file)[-1].split(",")[column])
-    except (ValueError, IndexError):
-        return None  # before the first evaluation there is only the header
-
-
-def _tail(path: Path) -> list[str]:
-    try:
-        with path.open("rb") as file:
-            start = max(file.seek(0, 2) - _TAIL, 0)
-            file.seek(start)
-            text = file.read().decode(errors="replace")
-    except OSError:
-        return []  # not there yet
-    lines = text.splitlines()
-    return lines[1:] if start else lines
+        rates = read_evaluations(folder).get("success_rate")
+    except HessError:
+        return None  # training will say what is wrong with it
+    return rates[-1] if rates else None

@@ -10,12 +10,12 @@ from typing import Any
 from hess.config import Config
 from hess.envs.arguments import label
 from hess.errors import HessError
-from hess.experiments.commands import train_command
 from hess.experiments.protocol import breaches, differences, repeated, settings
 from hess.experiments.results import Curve, read_table, table_path, write_table
 from hess.experiments.speed import measured_speed
-from hess.training.folder import RunFolder, folder_name
-from hess.training.records import read_evaluations, read_metrics
+from hess.runs.command import train_command
+from hess.runs.folder import RunFolder, folder_name
+from hess.runs.logs import read_evaluations, read_metrics
 
 _PROVENANCE = (
     *("hess", "commit", "dirty", "python", "packages", "platform", "cpu", "cores", "affinity"),
@@ -48,7 +48,7 @@ def read_run(run: Path, suite: str) -> Curve:
     """A run as it would be recorded."""
     folder = RunFolder(run)
     config = folder.read_config()
-    evaluations = read_evaluations(folder)
+    evaluations = read_evaluations(folder, checked=True)
     return Curve(
         suite=suite,
         method=folder_name(config.method),
@@ -74,7 +74,7 @@ def _about(folder: RunFolder, config: Config) -> dict[str, Any]:
 
 def _minutes(folder: RunFolder, config: Config) -> float | None:
     """All steps at the measured speed: interruptions do not count, nor do evaluations."""
-    speed = measured_speed(read_metrics(folder), config.pipeline)
+    speed = measured_speed(read_metrics(folder, checked=True), config.pipeline)
     return None if speed is None else round(config.steps / speed / 60, 1)
 
 

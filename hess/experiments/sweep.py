@@ -22,8 +22,8 @@ from hess.errors import HessError
 from hess.experiments.plan import Plan, PlannedRun
 from hess.files import read_sealed, reason, remove_leftovers, write_sealed
 from hess.lock import FileLock, TakenError
-from hess.training.folder import RunFolder, from_json, refuse_changes
-from hess.training.manifest import newest_manifest, refuse_other_config
+from hess.runs.folder import RunFolder, from_json, refuse_changes
+from hess.runs.manifest import newest_manifest, refuse_other_config
 
 FORMAT = 1
 LOG = "train.log"  # in a run's folder

@@ -55,7 +55,7 @@ def job_of(
     cores: list[int] | None = None,
 ) -> Job:
     """The job that trains a run of a sweep."""
-    from hess.experiments.commands import train_command
+    from hess.runs.command import train_command
 
     arguments = shlex.split(train_command(run.config))[1:]
     arguments += ["--runs", str(sweep), "--name", run.name]
@@ -106,7 +106,7 @@ def _follow_the_starter() -> None:
 def _await_predecessor(path: Path) -> None:
     """A worker whose starter was killed may still be saving what it has learned."""
     from hess.lock import TakenError
-    from hess.training.folder import RunFolder
+    from hess.runs.folder import RunFolder
 
     folder = RunFolder(path)
     deadline = time.monotonic() + _PATIENCE

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from hess.agents.agent import Policy, Rollout
+from hess.envs.adapter import Task
 from hess.errors import HessError
 from hess.native.cores import busy_core
 from hess.replay import Episode, EpisodeShape, empty_episode
-from hess.training.task import Task
 
 _TRAINING, _EVALUATION = 0, 1  # first numbers of the seed streams
 

@@ -9,11 +9,11 @@ import jax
 import numpy as np
 
 from hess.config import Config
+from hess.envs.adapter import Task
 from hess.envs.memory import machine_memory, most_memory
 from hess.envs.success import KEYS
 from hess.errors import HessError
 from hess.replay import EpisodeShape, empty_episode
-from hess.training.task import Task
 from hess.validation import validate
 
 

@@ -19,20 +19,20 @@ from hess.agents.agent import Agent, Arrays
 from hess.agents.methods import method
 from hess.agents.trees import prefixed, select
 from hess.config import Config
+from hess.envs.adapter import Task
 from hess.errors import HessError
 from hess.replay import empty_episode
+from hess.runs.checkpoint import AGENT, Checkpoint, CheckpointFolder, Expected, Moment
+from hess.runs.folder import RunFolder
+from hess.runs.manifest import changes
+from hess.runs.records import Records, refuse_orphans
+from hess.runs.ring import refill, replay_source
+from hess.runs.snapshots import drop_later_snapshots, write_snapshot
 from hess.runtime import available_cores
-from hess.training.checkpoint import AGENT, Checkpoint, CheckpointFolder, Expected, Moment
 from hess.training.collector import Collected, Collector, any_success, success_at_end
 from hess.training.coverage import Coverage
 from hess.training.display import Display
-from hess.training.folder import RunFolder
 from hess.training.interrupts import StopOnSignal
-from hess.training.manifest import changes
-from hess.training.records import Records, refuse_orphans
-from hess.training.ring import refill, replay_source
-from hess.training.snapshots import drop_later_snapshots, write_snapshot
-from hess.training.task import Task
 
 
 class Result(NamedTuple):

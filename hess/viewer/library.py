@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable
@@ -15,12 +14,12 @@ from numpy.typing import NDArray
 from hess.agents.exploration import scores
 from hess.analysis.explained import EVALUATIONS, Explanation, shown_diagnostics
 from hess.analysis.projection import Projection
-from hess.analysis.reading import Series, smoothed, thin
-from hess.analysis.runs import Run, task_plan, walk
-from hess.analysis.snapshot import Snapshot, Trajectory, load_snapshot
+from hess.analysis.smoothing import smoothed, thin
 from hess.envs.plan import FloorPlan
 from hess.errors import HessError
-from hess.viewer.growing import GrowingMetrics
+from hess.runs.logs import GrowingMetrics, Series, metric_series, recent_metrics
+from hess.runs.run import Run, task_plan, walk
+from hess.runs.snapshots import Snapshot, Trajectory, load_snapshot
 
 Payload = dict[str, Any]
 
@@ -122,7 +121,7 @@ class Library:
     def _series(self, name: str, run: Run) -> dict[str, Series]:
         with self._lock:
             reader = self._metrics.setdefault(name, GrowingMetrics(run.folder.metrics_file))
-            return reader.read()
+            return metric_series(reader.read())
 
     def _summary(self, name: str, path: Path) -> Payload:
         try:
@@ -152,15 +151,11 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 def _last_step(run: Run) -> tuple[int, float | None]:
     """How far a run has come, and how many seconds ago it wrote that; from the file's end."""
-    try:
-        with run.folder.metrics_file.open("rb") as file:
-            file.seek(0, 2)
-            file.seek(max(file.tell() - _TAIL, 0))
-            complete = file.read().split(b"\n")[:-1]
-        age = time.time() - run.folder.metrics_file.stat().st_mtime
-        return int(json.loads(complete[-1])["step"]), round(max(age, 0.0), 1)
-    except (OSError, ValueError, KeyError, IndexError, TypeError):
-        return 0, None  # nothing written yet; a damaged file is named where it is read in full
+    rows = recent_metrics(run.folder, _TAIL)
+    if not rows:  # nothing written yet; a damaged file is named where it is read in full
+        return 0, None
+    age = time.time() - run.folder.metrics_file.stat().st_mtime
+    return int(rows[-1]["step"]), round(max(age, 0.0), 1)
 
 
 def _charts(columns: dict[str, Series], explained: dict[str, Explanation]) -> list[Payload]:

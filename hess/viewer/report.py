@@ -18,11 +18,11 @@ from hess.analysis import curves, exploration, latent
 from hess.analysis.exploration import steps_text
 from hess.analysis.figures import one_per_method
 from hess.analysis.groups import by_task
-from hess.analysis.runs import NothingToDrawError, Run
 from hess.analysis.statistics import arrivals
 from hess.errors import HessError
-from hess.experiments.commands import train_command
 from hess.files import read_json, write_atomic
+from hess.runs.command import train_command
+from hess.runs.run import NothingToDrawError, Run
 from hess.viewer.bundle import bundle
 from hess.viewer.library import Library, Payload
 

@@ -10,8 +10,8 @@ import pytest
 
 import hess
 from hess.envs import register_maze
-from hess.training.folder import RunFolder
-from hess.training.records import read_evaluations, read_metrics
+from hess.runs.folder import RunFolder
+from hess.runs.logs import read_evaluations, read_metrics
 
 ROOM = """
 #####

@@ -9,8 +9,8 @@ import pytest
 
 import hess
 from hess.envs.registry import register_maze
-from hess.training.folder import RunFolder
-from hess.training.records import read_metrics
+from hess.runs.folder import RunFolder
+from hess.runs.logs import read_metrics
 
 CORRIDOR = """
 #####

@@ -15,7 +15,7 @@ from hess.agents.measures import (
     importance_sums,
 )
 from hess.config import ExplorationConfig
-from hess.training.tensors import checked_state, pack, unpack
+from hess.runs.tensors import checked_state, pack, unpack
 
 # Cells of edge 1; A, B and C are the middles of three of them.
 A, B, C, ELSEWHERE = (0.5, 0.5), (1.5, 0.5), (2.5, 0.5), (9.5, 9.5)

@@ -15,8 +15,8 @@ import pytest
 
 import hess
 from hess.envs import register_maze
-from hess.training.folder import RunFolder
-from hess.training.records import read_evaluations, read_metrics
+from hess.runs.folder import RunFolder
+from hess.runs.logs import read_evaluations, read_metrics
 
 HORIZON, RANDOM_EPISODES, LAST_EPISODES = 100, 30, 40
 CORRIDOR = "#####\n#S.G#\n#####"

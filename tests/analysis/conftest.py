@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hess.analysis.runs import Run
+from hess.runs.run import Run
 from tests.analysis.fakes import fake_run, snapshot, without_measures, write_arrays
 
 

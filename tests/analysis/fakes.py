@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from hess.agents.cells import CellTable, cell_centres, cell_keys
 from hess.agents.snapshots import nearest
-from hess.analysis.runs import task_plan
 from hess.api import make_config
 from hess.files import write_atomic, write_json
-from hess.training.folder import RunFolder
-from hess.training.tensors import pack_sealed
+from hess.runs.folder import RunFolder
+from hess.runs.run import task_plan
+from hess.runs.tensors import pack_sealed
 
 Floats = NDArray[np.floating[Any]]
 

@@ -17,8 +17,8 @@ from PIL import Image
 
 from hess.analysis import curves, exploration, figures, latent, maps, style
 from hess.analysis.projection import Projection
-from hess.analysis.runs import NothingToDrawError, Run, find_runs
 from hess.cli import main
+from hess.runs.run import NothingToDrawError, Run, find_runs
 from tests.analysis.fakes import fake_run
 
 

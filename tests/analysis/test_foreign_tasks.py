@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hess.analysis.runs import Run, task_plan
 from hess.errors import HessError
+from hess.runs.run import Run, task_plan
 
 FOREIGN = "a_module_that_nobody_has:Maze-v0"
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from hess.analysis.groups import average, by_method, by_task, by_value
-from hess.analysis.reading import Series
-from hess.analysis.runs import Run, find_runs
 from hess.errors import HessError
+from hess.runs.logs import Series
+from hess.runs.run import Run, find_runs
 
 
 def series(*values: float, every: int = 10) -> Series:

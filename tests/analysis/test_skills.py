@@ -9,12 +9,12 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from hess.analysis import style
-from hess.analysis.runs import NothingToDrawError, Run
 from hess.analysis.skills import load_traces, skill_colours, skill_traces, split
 from hess.errors import HessError
 from hess.files import write_atomic
-from hess.training.snapshots import SKILLS, list_snapshots
-from hess.training.tensors import pack_sealed
+from hess.runs.run import NothingToDrawError, Run
+from hess.runs.snapshots import SKILLS, list_snapshots
+from hess.runs.tensors import pack_sealed
 from tests.analysis.fakes import HORIZON
 from tests.analysis.fakes import skill_traces as fake_traces
 

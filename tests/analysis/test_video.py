@@ -13,15 +13,15 @@ import pytest
 from numpy.typing import NDArray
 
 from hess.analysis.frames import SpaceMap, compose
-from hess.analysis.runs import Run
 from hess.analysis.stage import SIZE, open_stage
 from hess.analysis.video import EPISODES, record_video
 from hess.api import LoadedAgent, make_config
 from hess.config import Config
 from hess.envs import TASKS, register_maze
+from hess.envs.adapter import State, Task
 from hess.envs.layouts import U_MAZE
 from hess.errors import HessError
-from hess.training.task import State, Task
+from hess.runs.run import Run
 
 HORIZON = 12
 

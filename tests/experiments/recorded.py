@@ -12,7 +12,7 @@ from hess.config import Config
 from hess.experiments.budgets import budget
 from hess.experiments.results import Curve
 from hess.files import write_sealed
-from hess.training.folder import RunFolder
+from hess.runs.folder import RunFolder
 
 
 def make_run(folder: Path, config: Config, success: list[float], *, dirty: bool = False) -> Path:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hess.analysis.reading import Series
 from hess.api import make_config
 from hess.cli import main
 from hess.errors import HessError
@@ -21,6 +20,7 @@ from hess.experiments.budgets import BUDGETS
 from hess.experiments.comparison import ALL_TASKS, Measure, Outcome, Row, compare, read_outcomes
 from hess.experiments.recording import record_runs
 from hess.experiments.tables import FORMATS
+from hess.runs.logs import Series
 from tests.experiments.recorded import make_run
 
 STEPS = 1_000

@@ -15,7 +15,7 @@ from hess.experiments.budgets import BUDGETS
 from hess.experiments.recording import record_runs
 from hess.experiments.results import read_curves
 from hess.files import read_json
-from hess.training.folder import RunFolder
+from hess.runs.folder import RunFolder
 from tests.experiments.recorded import make_run
 
 BUDGET = BUDGETS["PointMaze"]

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from hess.analysis.runs import Run, find_runs
 from hess.cli import main
 from hess.cli.sweeping import ManyRuns
 from hess.config import Config
@@ -14,6 +13,7 @@ from hess.experiments.drawings import Material, draw
 from hess.experiments.plan import Plan
 from hess.experiments.reproduction import Request, panels, plan_of
 from hess.experiments.suites import SUITES, Suite, suite
+from hess.runs.run import Run, find_runs
 from tests.analysis.fakes import fake_run
 
 PNG = b"\x89PNG"

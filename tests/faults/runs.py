@@ -20,9 +20,9 @@ from hess.agents.methods import method
 from hess.api import Run, train_config
 from hess.config import Config, flat_fields, override
 from hess.presets import preset
-from hess.training.folder import run_path
-from hess.training.manifest import checkpoint_folders, read_manifest
-from hess.training.records import Records
+from hess.runs.folder import run_path
+from hess.runs.manifest import checkpoint_folders, read_manifest
+from hess.runs.records import Records
 from tests.faults import tiny_tasks
 from tests.faults.tiny_tasks import HORIZON
 

@@ -13,8 +13,8 @@ import pytest
 
 from hess.config import Config, override
 from hess.replay import Replay
+from hess.runs.folder import RunFolder
 from hess.training.display import PlainDisplay
-from hess.training.folder import RunFolder
 from hess.training.trainer import Trainer
 
 EPISODES = 2000  # of 500 steps

@@ -16,10 +16,10 @@ import hess
 from hess.config import Config
 from hess.errors import HessError
 from hess.files import read_sealed
-from hess.training.folder import RunFolder
-from hess.training.manifest import checkpoint_folders
-from hess.training.records import read_evaluations, read_metrics
-from hess.training.snapshots import list_snapshots, read_snapshot
+from hess.runs.folder import RunFolder
+from hess.runs.logs import read_evaluations, read_metrics
+from hess.runs.manifest import checkpoint_folders
+from hess.runs.snapshots import list_snapshots, read_snapshot
 from tests.faults.runs import Outcome, outcome, path_of, stop_at, tiny_config, train
 from tests.faults.tiny_tasks import HORIZON
 
@@ -69,8 +69,8 @@ def readings(path: Path) -> dict[str, Any]:
     readers: dict[str, Callable[[], Any]] = {
         "config": folder.read_config,
         "metadata": folder.read_metadata,
-        "evaluations": lambda: read_evaluations(folder),
-        "metrics": lambda: read_metrics(folder),
+        "evaluations": lambda: read_evaluations(folder, checked=True),
+        "metrics": lambda: read_metrics(folder, checked=True),
     }
     for step, file in list_snapshots(folder).items():
         readers[f"snapshot {step}"] = partial(snapshot_values, file)

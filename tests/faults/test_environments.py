@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hess.errors import HessError
-from hess.training.manifest import checkpoint_folders
+from hess.runs.manifest import checkpoint_folders
 from hess.training.trainer import Trainer
 from tests.faults import tiny_tasks
 from tests.faults.runs import STEPS, path_of, tiny_config, train

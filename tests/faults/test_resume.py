@@ -12,10 +12,10 @@ import pytest
 
 from hess.errors import HessError
 from hess.files import read_sealed, write_sealed
-from hess.training.folder import RunFolder
-from hess.training.manifest import FORMAT, checkpoint_folders, read_manifest
-from hess.training.records import read_evaluations, read_metrics
-from hess.training.snapshots import list_snapshots
+from hess.runs.folder import RunFolder
+from hess.runs.logs import read_evaluations, read_metrics
+from hess.runs.manifest import FORMAT, checkpoint_folders, read_manifest
+from hess.runs.snapshots import list_snapshots
 from tests.faults.runs import STEPS, Outcome, outcome, path_of, stop_at, tiny_config, train
 from tests.faults.tiny_tasks import HORIZON
 

@@ -12,7 +12,7 @@ from subprocess import PIPE, Popen
 import pytest
 
 from hess.errors import HessError
-from hess.training.folder import RunFolder
+from hess.runs.folder import RunFolder
 from tests.faults.runs import (
     Outcome,
     command,

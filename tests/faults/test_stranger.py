@@ -22,10 +22,10 @@ import hess
 from hess.config import Config
 from hess.errors import HessError
 from hess.files import digest, read_sealed, write_sealed
+from hess.runs.folder import RunFolder
+from hess.runs.manifest import checkpoint_folders
+from hess.runs.tensors import pack
 from hess.training.display import PlainDisplay
-from hess.training.folder import RunFolder
-from hess.training.manifest import checkpoint_folders
-from hess.training.tensors import pack
 from hess.training.trainer import Trainer
 from tests.faults.runs import TASK, stop_at, tiny_config, train
 from tests.faults.tiny_tasks import HORIZON

@@ -10,10 +10,10 @@ import pytest
 
 import hess
 from hess.api import make_config
+from hess.envs.adapter import Task
 from hess.envs.check import Wanted, can_train, check_env
 from hess.errors import HessError
 from hess.training.probe import probe
-from hess.training.task import Task
 from tests.others.survey import FIELDS
 
 pytest.importorskip("gymnasium_robotics")

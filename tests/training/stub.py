@@ -14,7 +14,7 @@ from hess.agents.agent import Arrays, Floats, Progress
 from hess.agents.methods import METHODS, Method
 from hess.config import Config, override
 from hess.replay import Episode, EpisodeShape, empty_replay, insert
-from hess.training.folder import RunFolder
+from hess.runs.folder import RunFolder
 from hess.training.trainer import Trainer
 from tests.agents.tiny import FIELDS
 from tests.training.toy_tasks import FIELD, HORIZON

@@ -9,8 +9,8 @@ import pytest
 
 import hess
 from hess.agents.methods import METHODS
-from hess.training.folder import RunFolder
-from hess.training.records import read_evaluations, read_metrics
+from hess.runs.folder import RunFolder
+from hess.runs.logs import read_evaluations, read_metrics
 from tests.training.stub import TINY
 from tests.training.toy_tasks import FIELD, HORIZON, SLOPE
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from hess.config import Config
+from hess.envs.adapter import Outcome, Task
 from hess.errors import HessError
 from hess.native import library
 from hess.native.cores import change_busy
 from hess.replay import Episode, empty_episode
 from hess.training.collector import Collector, run_episode, seed_stream
-from hess.training.task import Outcome, Task
 from tests.training.stub import StubPolicy
 from tests.training.toy_tasks import FIELD, HORIZON, SLOPE
 

@@ -12,9 +12,9 @@ from hess.config import Config, flat_fields, override
 from hess.config.absent import WHEN_ABSENT, _noticed
 from hess.errors import HessError
 from hess.files import read_sealed, write_sealed
-from hess.training.folder import RunFolder
-from hess.training.manifest import checkpoint_folders, newest_manifest
-from hess.training.records import read_evaluations
+from hess.runs.folder import RunFolder
+from hess.runs.logs import read_evaluations
+from hess.runs.manifest import checkpoint_folders, newest_manifest
 from tests.training.stub import registered, tiny_run, train
 from tests.training.toy_tasks import HORIZON
 

@@ -12,9 +12,9 @@ import pytest
 
 import hess
 from hess.errors import HessError
-from hess.training.folder import RunFolder, refuse_changes
-from hess.training.manifest import checkpoint_folders
-from hess.training.records import read_metrics
+from hess.runs.folder import RunFolder, refuse_changes
+from hess.runs.logs import read_metrics
+from hess.runs.manifest import checkpoint_folders
 from hess.training.trainer import Trainer
 from tests.training import stub
 from tests.training.stub import Watcher, tiny_run, train

@@ -11,8 +11,8 @@ import pytest
 
 from hess.agents.methods import METHODS
 from hess.config import Config
-from hess.training.folder import RunFolder
-from hess.training.records import read_metrics
+from hess.runs.folder import RunFolder
+from hess.runs.logs import read_metrics
 from hess.training.trainer import Trainer
 from tests.training.kinds import LEARNERS
 from tests.training.stub import tiny_run, train

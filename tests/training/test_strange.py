@@ -11,13 +11,13 @@ import pytest
 import hess
 from hess.api import make_config
 from hess.config import Config
+from hess.envs.adapter import Task
 from hess.errors import HessError
 from hess.replay import Episode
+from hess.runs.folder import RunFolder
+from hess.runs.logs import read_evaluations, read_metrics
 from hess.training.collector import Collector
-from hess.training.folder import RunFolder
 from hess.training.probe import probe
-from hess.training.records import read_evaluations, read_metrics
-from hess.training.task import Task
 from tests.training.kinds import AGENTS
 from tests.training.strange_tasks import ENDLESS, FALL, FALLING, RICH, RICH_HORIZON, SILENT
 from tests.training.stub import TINY, StubPolicy

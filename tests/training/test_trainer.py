@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from hess.errors import HessError
-from hess.training.folder import RunFolder
-from hess.training.records import read_evaluations, read_metrics
-from hess.training.snapshots import list_snapshots, read_snapshot
+from hess.runs.folder import RunFolder
+from hess.runs.logs import read_evaluations, read_metrics
+from hess.runs.snapshots import list_snapshots, read_snapshot
 from hess.training.trainer import Trainer
 from tests.training import stub
 from tests.training.stub import Stub, Watcher, tiny_run, train
@@ -95,7 +95,7 @@ def test_an_interval_that_falls_within_a_round_is_evaluated_after_it(tmp_path: P
 def test_success_is_reaching_the_goal_at_any_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hess.training.task import Task
+    from hess.envs.adapter import Task
 
     original = Task.step
 

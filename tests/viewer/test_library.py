@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from hess.errors import HessError
-from hess.training.folder import RunFolder
-from hess.viewer.growing import GrowingMetrics
+from hess.runs.folder import RunFolder
 from hess.viewer.library import Library, numbers
 from tests.analysis.fakes import fake_run, write_metrics
 
@@ -112,26 +111,6 @@ def test_a_long_run_is_thinned_and_read_once(tmp_path: Path) -> None:
     assert reader._known == before
     assert library.run(RUN)["step"] == 2_000_500
     assert reader._known == folder.metrics_file.stat().st_size
-
-
-def test_a_growing_file_is_followed_line_by_line(tmp_path: Path) -> None:
-    path = tmp_path / "metrics.jsonl"
-    reader = GrowingMetrics(path)
-    assert reader.read() == {}
-    path.write_text('{"step": 1, "a": 1}\n{"step": 2, "a"')
-    assert reader.read()["a"].values.tolist() == [1]
-    path.write_text('{"step": 1, "a": 1}\n{"step": 2, "a": 2}\n{"step": 3, "b": 5}\n')
-    assert reader.read()["a"].values.tolist() == [1, 2]
-    assert reader.read()["b"].steps.tolist() == [3]
-
-
-def test_a_file_that_was_cut_back_and_has_grown_again_is_read_anew(tmp_path: Path) -> None:
-    path = tmp_path / "metrics.jsonl"
-    reader = GrowingMetrics(path)
-    path.write_text("".join(f'{{"step": {step}, "a": 1}}\n' for step in range(30)))
-    assert len(reader.read()["a"].steps) == 30
-    path.write_text("".join(f'{{"step": {step}, "a": 2}}\n' for step in range(40)))
-    assert reader.read()["a"].values.tolist() == [2] * 40
 
 
 def test_numbers_are_rounded_and_never_nan() -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from hess.analysis.explained import DIAGNOSTICS
-from hess.analysis.runs import Run, find_runs
 from hess.cli import main
+from hess.runs.run import Run, find_runs
 from hess.viewer.bundle import joined_modules
 from hess.viewer.report import write_report
 from tests.analysis.fakes import fake_run

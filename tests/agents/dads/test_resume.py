@@ -9,8 +9,8 @@ import jax
 import numpy as np
 
 import hess
-from hess.training.folder import RunFolder
-from hess.training.records import read_metrics
+from hess.runs.folder import RunFolder
+from hess.runs.logs import read_metrics
 from hess.training.trainer import Trainer
 from tests.training.stub import tiny_run, train
 from tests.training.toy_tasks import HORIZON

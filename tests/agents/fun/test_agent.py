@@ -13,8 +13,8 @@ import pytest
 from hess.agents.fun.agent import Fun
 from hess.config import Config
 from hess.errors import HessError
-from hess.training.folder import RunFolder
-from hess.training.records import read_metrics
+from hess.runs.folder import RunFolder
+from hess.runs.logs import read_metrics
 from tests.agents.fun.small import DIM, FUN_SHAPE, SMALL, round_of, small_config
 from tests.agents.tiny import play
 from tests.training.stub import train

@@ -11,7 +11,7 @@ from hess.agents.methods import METHODS
 from hess.api import make_config
 from hess.cli.parsing import parse
 from hess.cli.train import Train
-from hess.experiments.commands import train_command
+from hess.runs.command import train_command
 
 CHANGES: list[dict[str, Any]] = [
     {},

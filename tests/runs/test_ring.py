@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hess.replay import EpisodeShape, Replay, empty_episode, empty_replay, insert
-from hess.training.ring import refill, replay_source
+from hess.runs.ring import refill, replay_source
 
 SHAPE = EpisodeShape(
     horizon=2, observation_dim=1, goal_dim=0, action_dim=1, subgoal_dim=1, segments=1

@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import json
 import os
-import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from hess.errors import HessError
 from hess.files import reason, write_atomic
-from hess.training.events import EventFile
-from hess.training.folder import RunFolder
-from hess.training.manifest import Position, RecordsPosition, newest_manifest
+from hess.runs.events import EventFile
+from hess.runs.folder import RunFolder
+from hess.runs.logs import advance, read_evaluations, starts_with
+from hess.runs.manifest import Position, RecordsPosition
 
 EVALUATION_COLUMNS = (
     *("step", "episodes", "success_rate", "mean_return", "train_success"),
     "success_at_end",
 )
 _HEADER = ",".join(EVALUATION_COLUMNS) + "\n"
-_RESTORE = "run the training command again to put it right"
 
 
 class Records:
@@ -54,7 +52,7 @@ class Records:
         """A line of metrics.jsonl, and the same as TensorBoard scalars."""
         line = json.dumps({"step": step} | values) + "\n"
         _append(self._folder.metrics_file, line)
-        self._metrics = _advance(self._metrics, line.encode())
+        self._metrics = advance(self._metrics, line.encode())
         self._add_events(step, values)
 
     def evaluation(self, values: dict[str, float]) -> None:
@@ -88,7 +86,7 @@ class Records:
     def _cut_metrics(self, warn: Callable[[str], None]) -> None:
         """Damaged metrics must not pass for measured ones, nor be the end of a run."""
         path = self._folder.metrics_file
-        if _starts_with(path, self._metrics):
+        if starts_with(path, self._metrics):
             _cut(path, self._metrics.size)
             return
         aside = path.with_name(f"{path.name}.damaged")
@@ -105,7 +103,7 @@ class Records:
 
     def _cut_evaluations(self, warn: Callable[[str], None]) -> None:
         path, text = self._folder.evaluations_file, self._evaluations.encode()
-        if _starts_with(path, _advance(Position(0, 0), text)):
+        if starts_with(path, advance(Position(0, 0), text)):
             _cut(path, len(text))
             return
         write_atomic(path, text)
@@ -114,33 +112,12 @@ class Records:
 
 def refuse_orphans(folder: RunFolder, checkpoint_interval: int) -> None:
     """Results that need a checkpoint to be continued, where there is none, are not overwritten."""
-    if not folder.evaluations_file.exists():
-        return
-    rows = folder.evaluations_file.read_text(errors="replace").split("\n")[1:-1]
-    steps = [int(step) for step, *_ in (row.split(",") for row in rows) if step.isdecimal()]
+    steps = read_evaluations(folder).get("step", [])
     if sum(step >= checkpoint_interval for step in steps) > 1:
         raise HessError(
-            f"{str(folder.path)!r} has results up to step {steps[-1]:,} but no checkpoint; "
+            f"{str(folder.path)!r} has results up to step {steps[-1]:,.0f} but no checkpoint; "
             "bring its checkpoints back, or remove the folder to start over"
         )
-
-
-def _advance(position: Position, data: bytes) -> Position:
-    return Position(position.size + len(data), zlib.crc32(data, position.checksum))
-
-
-def _starts_with(path: Path, position: Position) -> bool:
-    """Whether the file begins with what was written until a position."""
-    try:
-        with path.open("rb") as file:
-            reached = Position(0, 0)
-            while block := file.read(min(2**20, position.size - reached.size)):
-                reached = _advance(reached, block)
-            return reached == position
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise HessError(f"cannot read {str(path)!r}: {reason(error)}") from error
 
 
 def _cut(path: Path, size: int) -> None:
@@ -164,38 +141,3 @@ def _sync(path: Path) -> None:
             os.fsync(file.fileno())
     except OSError as error:
         raise HessError(f"cannot write {str(path)!r}: {reason(error)}") from error
-
-
-def read_evaluations(folder: RunFolder) -> dict[str, list[float]]:
-    """The columns of eval.csv, checked against the newest checkpoint."""
-    path = folder.evaluations_file
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise HessError(f"cannot read {str(path)!r}: {reason(error)}") from error
-    manifest = newest_manifest(folder.path)
-    if manifest is not None and not content.startswith(manifest.records.evaluations.encode()):
-        raise HessError(f"{str(path)!r} is damaged or was edited; {_RESTORE}")
-    try:
-        header, *rows = content.decode().splitlines()
-        values = [[float(cell) for cell in row.split(",")] for row in rows]
-        names = header.split(",")
-        return {name: [row[index] for row in values] for index, name in enumerate(names)}
-    except (ValueError, IndexError) as error:
-        raise HessError(f"cannot read {str(path)!r}: {error}") from error
-
-
-def read_metrics(folder: RunFolder) -> list[dict[str, Any]]:
-    """The lines of metrics.jsonl, checked against the newest checkpoint."""
-    path = folder.metrics_file
-    manifest = newest_manifest(folder.path)
-    if manifest is not None and not _starts_with(path, manifest.records.metrics):
-        raise HessError(f"{str(path)!r} is damaged or was edited; {_RESTORE}")
-    try:
-        # A run that is writing just now may be in the middle of its last line.
-        lines = path.read_bytes().decode().split("\n")[:-1]
-        return [json.loads(line) for line in lines]
-    except OSError as error:
-        raise HessError(f"cannot read {str(path)!r}: {reason(error)}") from error
-    except (ValueError, RecursionError) as error:
-        raise HessError(f"cannot read {str(path)!r}: {error}") from error

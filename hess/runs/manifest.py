@@ -17,7 +17,7 @@ from hess.config import Config
 from hess.errors import HessError
 from hess.files import read_sealed, write_sealed
 from hess.native import library
-from hess.training.folder import RunFolder, from_json, refuse_changes
+from hess.runs.folder import RunFolder, from_json, refuse_changes
 
 FORMAT = 5
 MANIFEST = "manifest.json"

@@ -16,7 +16,7 @@ from hess.config import Config, flat_fields
 from hess.config.absent import WHEN_ABSENT, notice
 from hess.envs.arguments import label
 from hess.errors import HessError
-from hess.files import read_sealed, reason, refuse_links, remove_leftovers, write_sealed
+from hess.files import read_json, read_sealed, reason, refuse_links, remove_leftovers, write_sealed
 from hess.lock import FileLock, TakenError
 
 
@@ -67,11 +67,19 @@ class RunFolder:
         write_sealed(self.config_file, dataclasses.asdict(config))
 
     def read_config(self) -> Config:
-        """The config of the run."""
+        """The config of the run, whole and of this version."""
+        config: Config = from_json(Config, self.config_values(sealed=True), "config.json")
+        return config
+
+    def config_values(self, *, sealed: bool = False) -> dict[str, Any]:
+        """What config.json says, of whatever version; only to be looked at unless `sealed`."""
         if not self.config_file.exists():
             raise HessError(f"{str(self.path)!r} is not a run folder: it has no config.json")
-        config: Config = from_json(Config, read_sealed(self.config_file), "config.json")
-        return config
+        values = read_sealed(self.config_file) if sealed else read_json(self.config_file)
+        if not isinstance(values, dict):
+            raise HessError(f"{str(self.config_file)!r} is damaged: it is not an object")
+        values.pop("digest", None)
+        return values
 
     def write_metadata(self, *, resumed: bool = False) -> None:
         """Write what runs here now: command, versions, commit, machine.

@@ -9,16 +9,20 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from hess.analysis.reading import Series, read_evaluations, read_metrics
-from hess.analysis.snapshot import Snapshot, load_snapshot
 from hess.config import ExplorationConfig
 from hess.config.absent import complete_fields
 from hess.envs.plan import FloorPlan
 from hess.errors import HessError
-from hess.files import read_json
-from hess.training.folder import RunFolder
-from hess.training.snapshots import list_snapshots
-from hess.training.trust import needs_import, refuse_foreign_code
+from hess.runs.folder import RunFolder
+from hess.runs.logs import (
+    Series,
+    evaluation_series,
+    metric_series,
+    read_evaluations,
+    read_metrics,
+)
+from hess.runs.snapshots import Snapshot, list_snapshots, load_snapshot
+from hess.runs.untrusted import needs_import, refuse_foreign_code
 
 _SIGNS = ("config.json", "metrics.jsonl", "eval.csv")
 _LONGEST_NAME = 48  # characters in a heading
@@ -42,15 +46,10 @@ class About:
     @classmethod
     def read(cls, folder: RunFolder) -> About:
         """Read config.json; only what every figure needs has to be there."""
-        if not folder.config_file.exists():
-            raise HessError(f"{str(folder.path)!r} has no config.json")
-        values = read_json(folder.config_file)
-        if not isinstance(values, dict):
-            raise HessError(f"{str(folder.config_file)!r} is damaged: it is not an object")
+        values = folder.config_values()
         for name, kind in (("task", str), ("method", str), ("seed", int), ("steps", int)):
             if type(values.get(name)) is not kind:
                 raise HessError(f"{str(folder.config_file)!r} is damaged: it has no {name}")
-        values.pop("digest", None)
         fields = complete_fields(values)
         return cls(values["task"], values["method"], values["seed"], values["steps"], fields)
 
@@ -92,12 +91,12 @@ class Run:
     @cached_property
     def metrics(self) -> dict[str, Series]:
         """Diagnostics of training."""
-        return read_metrics(self.folder)
+        return metric_series(read_metrics(self.folder))
 
     @cached_property
     def evaluations(self) -> dict[str, Series]:
         """Success and return in evaluation."""
-        return read_evaluations(self.folder)
+        return evaluation_series(read_evaluations(self.folder))
 
     @cached_property
     def snapshots(self) -> dict[int, Path]:

@@ -12,11 +12,11 @@ from hess.agents.agent import Arrays
 from hess.agents.measures import GridMeasures
 from hess.agents.networks import MLP
 from hess.agents.snapshots import take_snapshot
-from hess.analysis.snapshot import Snapshot, load_snapshot
 from hess.config import ExplorationConfig
 from hess.errors import HessError
 from hess.replay import Episode, EpisodeShape, empty_episode, empty_replay, insert
-from hess.training.tensors import pack_sealed
+from hess.runs.snapshots import Snapshot, load_snapshot
+from hess.runs.tensors import pack_sealed
 
 SHAPE = EpisodeShape(
     horizon=200, observation_dim=6, goal_dim=2, action_dim=2, subgoal_dim=2, segments=4

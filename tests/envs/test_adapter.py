@@ -10,8 +10,8 @@ import pytest
 from gymnasium import spaces
 
 from hess.config import Config
+from hess.envs.adapter import Task
 from hess.errors import HessError
-from hess.training.task import Task
 from tests.training.toy_tasks import FIELD, HORIZON, SLOPE, Field, Slope
 
 
@@ -155,7 +155,7 @@ def test_a_failing_reset_is_named(broken: Any) -> None:
 
     task = broken(Stuck)
     with pytest.raises(
-        HessError, match=r"reset raised RuntimeError \(test_task.py, line \d+\): no power at"
+        HessError, match=r"reset raised RuntimeError \(test_adapter.py, line \d+\): no power at"
     ):
         task.reset(0)
 

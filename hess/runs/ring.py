@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from hess.replay import Episode, Replay, take_episodes
-from hess.training.checkpoint import ReplaySource
+from hess.runs.checkpoint import ReplaySource
 
 _BLOCK = 64  # episodes per transfer: one compiled program, however many are read
 

@@ -23,7 +23,7 @@ from hess.config import Config
 from hess.errors import HessError
 from hess.files import digest, read_bytes, refuse_links, remove_leftovers, write_atomic
 from hess.replay import Episode
-from hess.training.manifest import (
+from hess.runs.manifest import (
     FORMAT,
     MANIFEST,
     EpisodeFile,
@@ -38,7 +38,7 @@ from hess.training.manifest import (
     unfinished_folders,
     write_manifest,
 )
-from hess.training.tensors import (
+from hess.runs.tensors import (
     as_episodes,
     checked_state,
     episodes_limit,

@@ -1,0 +1,1 @@
+"""Everything that reads or writes a run folder: one way to read each of its files."""
