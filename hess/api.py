@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -236,8 +237,10 @@ def load(
     config = manifest.config
     refuse_foreign_code(config.task, task)
     refuse_foreign_method(config.method, method)
-    adapter = _adapter(config, manifest.state.size)
-    agent = _small_agent(config, adapter.shape)
+    adapter = _adapter(config)
+    build = partial(_small_agent, config, adapter.shape)
+    refuse_giants(config, build, manifest.state.size)
+    agent = build()
     expected = Expected(
         prefixed(agent.state(), AGENT),
         empty_episode(agent.shape),
@@ -251,12 +254,11 @@ def load(
     return LoadedAgent(config, agent, checkpoint.manifest.step, adapter)
 
 
-def _adapter(config: Config, size: int) -> Adapter:
-    """What the run's task gives and takes; `size` is that of the agent's state in bytes."""
+def _adapter(config: Config) -> Adapter:
+    """What the run's task gives and takes."""
     task = Task.of(config)
     try:
         validate(config, task.horizon)
-        refuse_giants(config, task.observation_dim + task.goal_dim, size)
         return Adapter(task.observer, task.actions, task.shape(config))
     finally:
         task.close()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from itertools import pairwise
+from collections.abc import Callable
 
-from hess.config import Config
+import jax
+
+from hess.agents.agent import Agent
+from hess.config import Config, flat_fields
 from hess.errors import HessError
 
-_HARMLESS = 2**20  # bytes; a layer of this size needs no file to vouch for it
+_HARMLESS = 2**20  # bytes; networks of this size need no file to vouch for them
 _MOST_LAYERS = 64
 
 
@@ -42,28 +46,36 @@ def _refuse_import(kind: str, name: str, agreed: str | None) -> None:
         )
 
 
-def refuse_giants(config: Config, observed: int, size: int) -> None:
-    """Networks that could not have come from a file of `size` bytes are not even built.
+def refuse_giants(config: Config, build: Callable[[], Agent], size: int) -> None:
+    """An agent that could not have come from a state of `size` bytes is not built.
 
-    `observed` is how many numbers the task lets an agent see.
+    What it would take is read off the agent itself, traced without a single number computed.
     """
-    dim = config.representation.dim
-    units = config.fun.worker_units
-    networks = (
-        config.low.hidden,
-        config.high.hidden,
-        (*config.representation.hidden, dim),
-        (*config.fun.perception, dim, 4 * dim),
-        (*config.fun.perception, 4 * units),
-        (units, 4 * units),
-        (units, config.fun.goal_embedding),
-        (*config.dads.hidden, config.dads.experts * (observed + 1)),
-    )
-    for layers in networks:
-        sizes = (observed + 2 * dim, *layers)
-        largest = max(before * after for before, after in pairwise((1, *sizes)))
-        if len(sizes) > _MOST_LAYERS or 4 * largest > max(size, _HARMLESS):
-            raise HessError(
-                f"the config describes {len(layers)} layers of up to {largest:,} weights, "
-                f"the checkpoint has {size:,} bytes"
-            )
+    most = max(size, _HARMLESS)
+    layers = [value for value in flat_fields(config).values() if _is_layers(value)]
+    widest = max(config.representation.dim, *(max(each) for each in layers))
+    deepest = max(map(len, layers))
+    if deepest > _MOST_LAYERS or 4 * widest > most:
+        raise HessError(
+            f"the config describes {deepest:,} layers of up to {widest:,} units, "
+            f"the checkpoint has {size:,} bytes"
+        )
+    try:
+        arrays = jax.eval_shape(lambda: _arrays(build()))
+    except jax.errors.JAXTypeError:
+        return  # somebody's own method, which the user has agreed to, computes as it is made
+    needed = sum(math.prod(array.shape) * array.dtype.itemsize for array in arrays)
+    if needed > most:
+        raise HessError(
+            f"the config describes networks of {needed:,} bytes, the checkpoint has {size:,} bytes"
+        )
+
+
+def _is_layers(value: object) -> bool:
+    return isinstance(value, tuple) and value != () and all(type(each) is int for each in value)
+
+
+def _arrays(agent: Agent) -> list[jax.Array]:
+    """All that the agent has on the device, apart from stored episodes."""
+    own = {name: value for name, value in vars(agent).items() if name != "replay"}
+    return [leaf for leaf in jax.tree.leaves(own) if isinstance(leaf, jax.Array)]

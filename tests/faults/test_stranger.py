@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import pickle  # noqa: TID251 (to show that nobody reads it)
@@ -19,7 +20,8 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
 import hess
-from hess.config import Config
+from hess.agents.methods import METHODS
+from hess.config import Config, override
 from hess.errors import HessError
 from hess.files import digest, read_sealed, write_sealed
 from hess.runs.folder import RunFolder
@@ -311,24 +313,53 @@ def test_a_file_larger_than_any_run_could_write_is_not_read(folder: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "fields",
+    ("name", "group", "fields"),
     [
-        {"low": {"hidden": [10**9, 10**9]}},
-        {"low": {"hidden": [300_000]}},
-        {"low": {"hidden": [1] * 1000}},
-        {"representation": {"dim": 10**9}},
-        {"fun": {"perception": [10**9, 10**9]}},
-        {"fun": {"worker_units": 300_000}},
+        ("remembering", "low", {"hidden": [10**9, 10**9]}),
+        ("remembering", "low", {"hidden": [300_000]}),
+        ("remembering", "low", {"hidden": [1] * 1000}),
+        ("remembering", "representation", {"dim": 10**9}),
+        ("remembering", "fun", {"perception": [10**9, 10**9]}),
+        ("sac", "low", {"hidden": [200_000]}),
+        ("hess", "high", {"hidden": [5_000, 5_000]}),
+        ("hess", "representation", {"hidden": [200_000, 200_000]}),
+        ("h-icm", "intrinsic", {"hidden": [200_000]}),
+        ("h-sr", "intrinsic", {"hidden": [200_000, 200_000]}),
+        ("fun", "fun", {"worker_units": 300_000}),
+        ("fun", "fun", {"goal_embedding": 10**9}),
+        ("dads", "dads", {"experts": 10**9}),
     ],
 )
-def test_networks_larger_than_their_file_are_not_built(folder: Path, fields: Any) -> None:
-    def change(values: dict[str, Any]) -> None:
-        for group, changes in fields.items():
-            values["config"][group].update(changes)
-
-    forge_manifest(folder, change)
+def test_networks_larger_than_their_file_are_not_built(
+    folder: Path, name: str, group: str, fields: Any
+) -> None:
+    forge_method(folder, name, group, fields)
     with pytest.raises(HessError, match=r"the config describes .* the checkpoint has .* bytes"):
         hess.load(folder, task=TASK)
+
+
+@pytest.mark.parametrize("name", ["sac", "hess", "h-icm", "h-sr", "fun", "dads"])
+def test_networks_as_large_as_their_file_are_built(folder: Path, name: str) -> None:
+    forge_method(folder, name, "low", {})
+    with pytest.raises(HessError, match="no usable checkpoint"):  # the file is still the other's
+        hess.load(folder, warn=lambda _: None, task=TASK)
+
+
+def forge_method(path: Path, method: str, group: str, fields: dict[str, Any]) -> None:
+    """The run as one of another method, with a state as large as its networks usually are."""
+    if method == "remembering":
+        forge_manifest(path, lambda values: values["config"][group].update(fields))
+        return
+    config: Config = override(METHODS[method].apply(Config()), {"task": TASK, "method": method})
+    config = override(config, {"subgoal_interval": 1})
+    plain = json.loads(json.dumps(dataclasses.asdict(config)))
+    plain[group] |= fields
+
+    def change(values: dict[str, Any]) -> None:
+        values["config"] = plain
+        values["state"]["size"] = 10**7
+
+    forge_manifest(path, change)
 
 
 def test_deep_json_is_refused(folder: Path) -> None:
