@@ -41,7 +41,7 @@ Floats = NDArray[np.floating[Any]]
 _MOST_ENVS = 4096  # that a stranger's checkpoint can have pending episodes of
 
 
-class Run(NamedTuple):
+class TrainedRun(NamedTuple):
     """A run that has ended, or was stopped."""
 
     path: Path
@@ -81,7 +81,7 @@ def train(
     runs: str | Path = "runs",
     name: str | None = None,
     **fields: Any,
-) -> Run:
+) -> TrainedRun:
     """Train, or resume, a run in `runs`/task/method/name.
 
     The name is the environment's arguments and the seed by default. Arguments of the environment
@@ -90,7 +90,7 @@ def train(
     return train_config(make_config(task, method, preset, **fields), Path(runs), name)
 
 
-def train_config(config: Config, runs: Path, name: str | None = None) -> Run:
+def train_config(config: Config, runs: Path, name: str | None = None) -> TrainedRun:
     """Train, or resume, the run of a complete config."""
     runtime.configure()
     findings = probe(config)
@@ -102,7 +102,7 @@ def train_config(config: Config, runs: Path, name: str | None = None) -> Run:
             for note in findings.notes:
                 display.message(note)
             result = Trainer(config, folder, display).run()
-        return Run(folder.path, result)
+        return TrainedRun(folder.path, result)
     finally:
         folder.unlock()
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hess
-from hess.api import LoadedAgent, Run, make_config
+from hess.api import LoadedAgent, TrainedRun, make_config
 from hess.cli import main
 from hess.config import Config
 from hess.errors import HessError
@@ -30,12 +30,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def run(runs: Path) -> Run:
+def run(runs: Path) -> TrainedRun:
     return hess.train(FIELD, runs=runs, **FIELDS)
 
 
 @pytest.fixture
-def agent(run: Run) -> LoadedAgent:
+def agent(run: TrainedRun) -> LoadedAgent:
     return hess.load(run.path)
 
 
@@ -82,7 +82,7 @@ def test_arguments_and_foreign_methods_are_part_of_the_place() -> None:
     assert run_path(config, Path("runs"), None) == Path("runs") / expected
 
 
-def test_training_says_where_the_run_lies(run: Run, runs: Path) -> None:
+def test_training_says_where_the_run_lies(run: TrainedRun, runs: Path) -> None:
     assert run.path == runs / "HessTests-Field" / "hess" / "seed-0"
     assert run.result.finished
     assert run.result.step == 5 * HORIZON
@@ -91,7 +91,7 @@ def test_training_says_where_the_run_lies(run: Run, runs: Path) -> None:
     assert run.result.success_rate == read_evaluations(RunFolder(run.path))["success_rate"][-1]
 
 
-def test_the_same_call_resumes_and_another_config_is_refused(run: Run, runs: Path) -> None:
+def test_the_same_call_resumes_and_another_config_is_refused(run: TrainedRun, runs: Path) -> None:
     again = hess.train(FIELD, runs=runs, **FIELDS)
     assert again.result == run.result
     with pytest.raises(HessError, match=r"another config \(subgoal_radius: 2.0 -> 3.0\)"):
@@ -155,7 +155,7 @@ def test_embeddings_are_those_of_the_representation(agent: LoadedAgent) -> None:
     assert np.ptp(embedded, axis=0).min() > 0
 
 
-def test_evaluation_is_deterministic_in_its_seed(run: Run, agent: LoadedAgent) -> None:
+def test_evaluation_is_deterministic_in_its_seed(run: TrainedRun, agent: LoadedAgent) -> None:
     first, again = agent.evaluate(episodes=3, seed=1), hess.evaluate(run.path, 3, seed=1)
     assert len(first.episodes) == 3
     assert first.success_rate == again.success_rate
@@ -167,7 +167,7 @@ def test_evaluation_is_deterministic_in_its_seed(run: Run, agent: LoadedAgent) -
 
 
 def test_the_command_prints_what_the_call_returns(
-    run: Run, capsys: pytest.CaptureFixture[str]
+    run: TrainedRun, capsys: pytest.CaptureFixture[str]
 ) -> None:
     expected = hess.evaluate(run.path, 3, seed=1)
     capsys.readouterr()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hess
-from hess.api import LoadedAgent, Run
+from hess.api import LoadedAgent, TrainedRun
 from hess.errors import HessError
 from tests.training.strange_tasks import RICH, RICH_HORIZON
 from tests.training.stub import TINY
@@ -22,13 +22,13 @@ FIELDS: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def run(tmp_path_factory: pytest.TempPathFactory) -> TrainedRun:
     fields = FIELDS | {"steps": 80, "capacity": 200, "subgoal_interval": INTERVAL}
     return hess.train(RICH, runs=tmp_path_factory.mktemp("runs"), **fields)
 
 
 @pytest.fixture
-def agent(run: Run) -> LoadedAgent:
+def agent(run: TrainedRun) -> LoadedAgent:
     return hess.load(run.path)
 
 
@@ -125,7 +125,7 @@ def test_stable_baselines3_evaluates_our_agents(agent: LoadedAgent) -> None:
     assert len(rewards) == 4
 
 
-def test_other_arguments_and_rules_can_be_evaluated(run: Run, agent: LoadedAgent) -> None:
+def test_other_arguments_and_rules_can_be_evaluated(run: TrainedRun, agent: LoadedAgent) -> None:
     everywhere = hess.evaluate(run.path, 2, env={"reach": 1000.0})
     assert (everywhere.success_rate, everywhere.success_at_end) == (1.0, 1.0)
     assert agent.evaluate(2, success="reward>=5").success_rate == 0.0

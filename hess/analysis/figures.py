@@ -8,9 +8,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from hess.analysis import curves, exploration, latent, skills, style
+from hess.analysis import curves, explored, latent, skills, style
 from hess.analysis.groups import by_method, by_task
-from hess.analysis.stages import stages
 from hess.runs.folder import folder_name
 from hess.runs.run import NothingToDrawError, Run
 
@@ -20,11 +19,11 @@ FORMATS = (".png", ".pdf")
 RUN_FIGURES: dict[str, Callable[[Run], Figure]] = {
     "curve": curves.run_curve,
     "diagnostics": curves.diagnostics,
-    "measures": exploration.measures,
-    "visits": exploration.visits_over_time,
-    "representation": lambda run: exploration.representation_over_time([run]),
-    "subgoals": lambda run: exploration.subgoals([run]),
-    "stages": stages,
+    "measures": explored.measures,
+    "visits": explored.visits_over_time,
+    "representation": lambda run: explored.representation_over_time([run]),
+    "subgoals": lambda run: explored.subgoals([run]),
+    "stages": explored.stages,
     "latent": latent.latent_trajectories,
     "skills": skills.skill_traces,
 }
@@ -36,8 +35,8 @@ CURVE_FIGURES: dict[str, Callable[[Sequence[Run], int], Figure]] = {
 }
 # One run per method, all on one task.
 METHOD_FIGURES: dict[str, Callable[[Sequence[Run]], Figure]] = {
-    "representation": exploration.representation_over_time,
-    "subgoals": exploration.subgoals,
+    "representation": explored.representation_over_time,
+    "subgoals": explored.subgoals,
 }
 
 

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hess.analysis import maps, style
-from hess.analysis.exploration import start_to_end_bar, steps_text
+from hess.analysis.explored import start_to_end_bar, steps_text
 from hess.analysis.maps import Floats
 from hess.analysis.tsne import embed_in_plane
 from hess.runs.run import NothingToDrawError, Run

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hess.analysis import style
 from hess.analysis.projection import Projection
-from hess.envs.plan import FloorPlan
+from hess.envs.floor_plan import FloorPlan
 from hess.runs.snapshots import Snapshot
 
 Floats = NDArray[np.floating[Any]]
@@ -26,7 +26,7 @@ _MARGIN = 0.08  # around φ-space, as a share of its size
 
 
 @dataclass(frozen=True)
-class View:
+class SnapshotView:
     """A snapshot and what it takes to draw it."""
 
     snapshot: Snapshot
@@ -65,7 +65,7 @@ def draw_plan(axes: Axes, plan: FloorPlan | None, positions: Floats) -> None:
     )
 
 
-def plane_density(axes: Axes, view: View) -> QuadMesh:
+def plane_density(axes: Axes, view: SnapshotView) -> QuadMesh:
     """Share of the visited states over the plane (Fig. 3a)."""
     positions = view.snapshot.states.positions
     box = view.plan.bounds if view.plan is not None else extent(positions)
@@ -74,7 +74,7 @@ def plane_density(axes: Axes, view: View) -> QuadMesh:
     return mesh
 
 
-def space_density(axes: Axes, view: View) -> QuadMesh:
+def space_density(axes: Axes, view: SnapshotView) -> QuadMesh:
     """The same in φ-space (Fig. 3b)."""
     points = view.points(view.snapshot.states.embeddings)
     mesh = _density(axes, points, extent(points))
@@ -82,7 +82,7 @@ def space_density(axes: Axes, view: View) -> QuadMesh:
     return mesh
 
 
-def feature_change(axes: Axes, before: Snapshot, view: View) -> None:
+def feature_change(axes: Axes, before: Snapshot, view: SnapshotView) -> None:
     """Arrows from φ of some states then to φ of the same states now (Fig. 3c)."""
     observations = view.snapshot.states.observations[:_ARROWS]
     then, now = (
@@ -108,7 +108,7 @@ def feature_change(axes: Axes, before: Snapshot, view: View) -> None:
     label_space(axes, view, np.concatenate([points, then]))
 
 
-def measure(axes: Axes, view: View, values: Floats, colours: str) -> PathCollection:
+def measure(axes: Axes, view: SnapshotView, values: Floats, colours: str) -> PathCollection:
     """Visited states in the colour of their cell (Fig. 3d and e); values are per cell."""
     states = view.snapshot.states
     points = view.points(states.embeddings)
@@ -120,7 +120,7 @@ def measure(axes: Axes, view: View, values: Floats, colours: str) -> PathCollect
     return dots(axes, points[known], c=own[known], s=9, cmap=colours)
 
 
-def _cell_borders(axes: Axes, view: View) -> None:
+def _cell_borders(axes: Axes, view: SnapshotView) -> None:
     size = view.snapshot.cells.size
     corners = view.snapshot.cells.centres - size / 2
     squares = [Rectangle((x, y), size, size) for x, y in corners]
@@ -145,7 +145,7 @@ def start_to_end_path(axes: Axes, points: Floats) -> None:
     dots(axes, points, c=style.start_to_end(share), s=10, zorder=2)
 
 
-def label_space(axes: Axes, view: View, points: Floats) -> None:
+def label_space(axes: Axes, view: SnapshotView, points: Floats) -> None:
     """Names and limits of a map of φ-space."""
     axes.set_aspect("equal")
     axes.set(xlabel=view.projection.labels[0], ylabel=view.projection.labels[1])

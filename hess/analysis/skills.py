@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hess.agents.agent import Arrays
 from hess.analysis import maps, style
-from hess.analysis.exploration import spread_out, steps_text
+from hess.analysis.explored import spread_out, steps_text
 from hess.runs.run import NothingToDrawError, Run
 from hess.runs.snapshots import SKILLS, list_snapshots, parse_file
 

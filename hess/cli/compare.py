@@ -38,8 +38,8 @@ class Compare:
             if value is not None and (value < low or (high is not None and value > high)):
                 bounds = f"at least {low}" if high is None else f"between {low:g} and {high:g}"
                 raise HessError(f"{name}={value} is impossible; it must be {bounds}")
-        from hess.experiments.comparison import Measure, compare, read_outcomes
-        from hess.experiments.tables import ENDINGS, FORMATS
+        from hess.analysis.comparison import Measure, compare, read_compared
+        from hess.analysis.tables import ENDINGS, FORMATS
         from hess.files import write_atomic
 
         kind = self.format or (ENDINGS.get(self.out.suffix) if self.out else "text")
@@ -47,7 +47,7 @@ class Compare:
             endings = ", ".join(ENDINGS)
             raise HessError(f"cannot tell the format of {str(self.out)!r}; endings: {endings}")
         measure = Measure(self.last, self.threshold, self.reference)
-        outcomes = read_outcomes(self.paths, self.until, self._note)
+        outcomes = read_compared(self.paths, self.until, self._note)
         table = FORMATS[kind](compare(outcomes, measure), measure)
         if self.out is None:
             print(table)

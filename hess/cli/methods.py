@@ -36,7 +36,7 @@ def _section(name: str) -> str:
 
 
 def _grid_rows() -> Iterable[tuple[str, ...]]:
-    from hess.experiments.grids import GRIDS
+    from hess.sweeps.suites import GRIDS
 
     for row in GRIDS.values():
         values = ", ".join(f"{value:g}" for value in row.values)

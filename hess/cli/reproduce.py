@@ -12,8 +12,8 @@ import tyro
 from hess.cli.sweeping import ManyRuns
 
 if TYPE_CHECKING:
-    from hess.experiments.reproduction import Panel, Request
-    from hess.experiments.suites import Suite
+    from hess.sweeps.reproduction import Panel, Request
+    from hess.sweeps.suites import Suite
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class Reproduce(ManyRuns):
     def run(self) -> int:
         """Plan all suites together, since they share runs; carry out; draw each."""
         from hess.errors import HessError
-        from hess.experiments.reproduction import Request, plan_of, planned
-        from hess.experiments.suites import ALL, SUITES, chosen_suites
+        from hess.sweeps.reproduction import Request, plan_of, planned
+        from hess.sweeps.suites import ALL, SUITES, chosen_suites
 
         if self.smooth < 1:
             raise HessError(f"smooth={self.smooth} is impossible; it must be at least 1")
@@ -68,8 +68,8 @@ class Reproduce(ManyRuns):
         )
 
     def _draw(self, chosen: list[Suite], shown: dict[str, tuple[Panel, ...]]) -> None:
-        from hess.experiments.drawings import Material, draw
         from hess.runs.run import NothingToDrawError
+        from hess.sweeps.drawings import Material, draw
 
         folder = self._where_runs_are().runs
         for suite in chosen:
@@ -85,9 +85,9 @@ class Reproduce(ManyRuns):
         """What there is, what it needs, and what of it is still to do."""
         from rich.table import Table
 
-        from hess.experiments.overview import console
-        from hess.experiments.progress import Watcher, seconds_left
-        from hess.experiments.reproduction import plan_of, planned
+        from hess.sweeps.overview import console
+        from hess.sweeps.progress import Watcher, seconds_left
+        from hess.sweeps.reproduction import plan_of, planned
 
         shown = planned(chosen, request)
         watcher = Watcher(self._where_runs_are().runs)

@@ -25,9 +25,9 @@ class Results:
 
     def run(self) -> int:
         """Add the runs, then write the tables."""
-        from hess.experiments.pages import results_table, update_tables
-        from hess.experiments.recording import record_runs
-        from hess.experiments.results import read_curves
+        from hess.analysis.pages import results_table, update_tables
+        from hess.analysis.recorded import read_curves
+        from hess.analysis.recording import record_runs
 
         recorded = record_runs(self.run_folders, self.folder, self.suite, replace=self.replace)
         for table, seeds in recorded.items():

@@ -34,8 +34,8 @@ class Sweep(ManyRuns):
 
     def run(self) -> int:
         """Plan and carry out."""
-        from hess.experiments.plan import product
-        from hess.experiments.settings import parse_settings
+        from hess.sweeps.plan import product
+        from hess.sweeps.settings import parse_settings
 
         settings = parse_settings(chain.from_iterable(self.settings))
         seeds = range(self.seeds)
@@ -51,9 +51,9 @@ class Status:
 
     def run(self) -> int:
         """Print every run, then the failures."""
-        from hess.experiments.overview import console, table
-        from hess.experiments.progress import Watcher
-        from hess.experiments.sweep import SweepFolder
+        from hess.sweeps.conduct import SweepFolder
+        from hess.sweeps.overview import console, table
+        from hess.sweeps.progress import Watcher
 
         folder = SweepFolder(self.folder)
         plan, notes = folder.read_plan(), folder.present_notes()

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from hess.experiments.conduct import Engine
-    from hess.experiments.plan import Plan
-    from hess.experiments.progress import Overview
-    from hess.experiments.sweep import SweepFolder
+    from hess.sweeps.conduct import Engine, SweepFolder
+    from hess.sweeps.plan import Plan
+    from hess.sweeps.progress import Overview
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class ManyRuns:
 
     def carry_out(self, plan: Plan) -> int:
         """Run what is missing of a plan, say what became of it; the exit code."""
-        from hess.experiments.sweep import SweepFolder
+        from hess.sweeps.conduct import SweepFolder
 
         self._refuse_flags()
         folder = SweepFolder(self.runs)
@@ -69,17 +68,17 @@ class ManyRuns:
 
     def _engine(self, sweep: Path) -> AbstractContextManager[Engine]:
         if self.ray:
-            from hess.experiments.cluster import RayEngine
+            from hess.sweeps.ray import RayEngine
 
             return RayEngine(sweep, self.ray_address, self.cores_per_run, self.gpus_per_run)
-        from hess.experiments.pool import LocalPool
+        from hess.sweeps.local import LocalPool
 
         return LocalPool(sweep, self.cores, self.cores_per_run)
 
     def _list(self, plan: Plan) -> int:
         from hess import runtime
-        from hess.experiments.overview import console, duration, table
-        from hess.experiments.progress import Watcher, seconds_left
+        from hess.sweeps.overview import console, duration, table
+        from hess.sweeps.progress import Watcher, seconds_left
 
         overview = Watcher(self.runs).look(plan, {})
         missing = [each for each in overview.runs if each.state != "done"]
@@ -97,8 +96,8 @@ class ManyRuns:
 
     def _conduct(self, plan: Plan, folder: SweepFolder, engine: Engine) -> int:
         from hess.cli.again import same_command, signal_code
-        from hess.experiments.conduct import conduct
-        from hess.experiments.overview import display
+        from hess.sweeps.conduct import conduct
+        from hess.sweeps.overview import display
 
         with display() as shown:
             outcome = conduct(plan, folder, engine, shown)
@@ -112,7 +111,7 @@ class ManyRuns:
 
 def tell(overview: Overview, sweep: Path) -> int:
     """Print what became of the runs and of each that has failed; 1 if any has."""
-    from hess.experiments.overview import console, failures, summary
+    from hess.sweeps.overview import console, failures, summary
 
     out = console()
     out.print(summary(overview))

@@ -34,7 +34,7 @@ class State(NamedTuple):
     position: Floats
 
 
-class Outcome(NamedTuple):
+class StepOutcome(NamedTuple):
     """What a step led to."""
 
     state: State
@@ -132,7 +132,7 @@ class Task:
         except Exception as error:
             raise self._fault("reset raised", 0, error) from error
 
-    def step(self, action: Floats, number: int) -> Outcome:
+    def step(self, action: Floats, number: int) -> StepOutcome:
         """Take an action from [-1, 1]; `number` is the step of the episode, for messages."""
         try:
             raw, reward, terminated, truncated, info = self.env.step(self.actions(action))
@@ -146,7 +146,7 @@ class Task:
             raise self._fault("step raised", number, error) from error
         if not math.isfinite(value):
             raise self._fault(f"gave the reward {value}", number)
-        return Outcome(state, value, success, healthy, bool(terminated), bool(truncated))
+        return StepOutcome(state, value, success, healthy, bool(terminated), bool(truncated))
 
     def end_episode(self) -> None:
         """Refuse an environment that has said nothing about success in a whole episode."""

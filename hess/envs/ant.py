@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from hess.envs.floor_plan import FloorPlan
 from hess.envs.layouts import BLOCK, GOAL, U_MAZE, Layout
 from hess.envs.maze import random_free_point
 from hess.envs.models import maze_model, post
 from hess.envs.options import PushOptions, TaskOptions
-from hess.envs.plan import FloorPlan
 from hess.envs.scene import maze_camera
 from hess.envs.simulated import SimulatedTask
 from hess.envs.task import Array, Info, Point

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from hess.envs.floor_plan import FloorPlan
 from hess.envs.models import WALL_COLOUR, add_goal, add_outer_wall, add_scenery
 from hess.envs.options import CheetahOptions
 from hess.envs.physics import mujoco
-from hess.envs.plan import FloorPlan
 from hess.envs.scene import Camera
 from hess.envs.simulated import SimulatedTask
 from hess.envs.task import Array, Info, Point

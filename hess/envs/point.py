@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hess.envs.floor_plan import FloorPlan
 from hess.envs.layouts import POINT_STRIDE, U_MAZE, WALL, Layout
 from hess.envs.maze import random_free_point
 from hess.envs.options import TaskOptions
-from hess.envs.plan import FloorPlan
 from hess.envs.scene import maze_camera
 from hess.envs.task import (
     RESET_POSITION_NOISE,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hess.envs.floor_plan import FloorPlan
 from hess.envs.options import TaskOptions
 from hess.envs.physics import mujoco
-from hess.envs.plan import FloorPlan
 from hess.envs.task import (
     RESET_POSITION_NOISE,
     RESET_VELOCITY_NOISE,

@@ -12,8 +12,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
+from hess.envs.floor_plan import FloorPlan
 from hess.envs.options import TaskOptions
-from hess.envs.plan import FloorPlan
 from hess.errors import HessError, unknown
 
 if TYPE_CHECKING:

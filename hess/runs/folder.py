@@ -35,6 +35,7 @@ class RunFolder:
         self.tensorboard = path / "tensorboard"
         self.videos = path / "videos"
         self.curve_file = path / "curve.png"
+        self.log_file = path / "train.log"  # what it printed, where a sweep has started it
         self._lock = FileLock(path / ".lock")
 
     def lock(self) -> None:

@@ -114,6 +114,17 @@ def metric_series(rows: Iterable[Row]) -> dict[str, Series]:
     return {name: Series(np.array(steps), np.array(own)) for name, (steps, own) in columns.items()}
 
 
+def measured_speed(rows: Sequence[Row], pipeline: bool) -> float | None:
+    """Steps/s over these rounds, without evaluations.
+
+    With `pipeline` the environment and the learner work at the same time.
+    """
+    together = max if pipeline else sum
+    parts = ("time/learning", "time/collection")
+    seconds = sum(together([row.get(name, 0.0) for name in parts]) for row in rows[1:])
+    return (rows[-1]["step"] - rows[0]["step"]) / seconds if seconds > 0 else None
+
+
 def read_evaluations(folder: RunFolder, *, checked: bool = False) -> dict[str, list[float]]:
     """The columns of eval.csv, "step" first; `checked` against the newest checkpoint."""
     path = folder.evaluations_file

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.envs.plan import FloorPlan
+from hess.envs.floor_plan import FloorPlan
 
 
 class Coverage:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from hess.analysis import curves, exploration, latent
-from hess.analysis.exploration import steps_text
+from hess.analysis import curves, explored, latent
+from hess.analysis.explored import steps_text
 from hess.analysis.figures import one_per_method
 from hess.analysis.groups import by_task
 from hess.analysis.statistics import arrivals
@@ -24,7 +24,7 @@ from hess.files import read_json, write_atomic
 from hess.runs.command import train_command
 from hess.runs.run import NothingToDrawError, Run
 from hess.viewer.bundle import bundle
-from hess.viewer.library import Library, Payload
+from hess.viewer.payloads import Library, Payload
 
 _MOMENTS = 12  # snapshots of a run that are embedded
 _MOMENTS_OF_MANY = 4  # the same where several runs are
@@ -141,12 +141,12 @@ def _run_cards(run: Run) -> str:
     return "".join(
         [
             _video_card(run),
-            _figure_card("The measures at the end", lambda: exploration.measures(run)),
-            _figure_card("Visits over time", lambda: exploration.visits_over_time(run)),
+            _figure_card("The measures at the end", lambda: explored.measures(run)),
+            _figure_card("Visits over time", lambda: explored.visits_over_time(run)),
             _figure_card(
-                "The representation over time", lambda: exploration.representation_over_time([run])
+                "The representation over time", lambda: explored.representation_over_time([run])
             ),
-            _figure_card("Subgoals at the end", lambda: exploration.subgoals([run])),
+            _figure_card("Subgoals at the end", lambda: explored.subgoals([run])),
             _figure_card("Latent trajectories", lambda: latent.latent_trajectories(run)),
             _card(
                 "Config", f"<details><summary>all fields</summary><table>{fields}</table></details>"
@@ -190,7 +190,7 @@ def _comparisons(runs: Sequence[Run]) -> str:
     for task, own in by_task(runs).items():
         chosen = one_per_method(own)
         if len(chosen) > 1:
-            cards.append(_figure_card(f"Subgoals, {task}", partial(exploration.subgoals, chosen)))
+            cards.append(_figure_card(f"Subgoals, {task}", partial(explored.subgoals, chosen)))
     return "".join(cards)
 
 

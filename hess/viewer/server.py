@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from hess.errors import HessError
-from hess.viewer.library import Library
+from hess.viewer.payloads import Library
 
 ADDRESS = "127.0.0.1"
 # A page of another site can make a browser ask us under its own name, after pointing that name

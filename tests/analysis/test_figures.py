@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.quiver import Quiver
 from PIL import Image
 
-from hess.analysis import curves, exploration, figures, latent, maps, style
+from hess.analysis import curves, explored, figures, latent, maps, style
 from hess.analysis.projection import Projection
 from hess.cli import main
 from hess.runs.run import NothingToDrawError, Run, find_runs
@@ -104,7 +104,7 @@ def test_without_intrinsic_rewards_there_is_no_such_figure(root: Path) -> None:
 
 def test_arrows_show_how_phi_moved(run: Run) -> None:
     first, _, last = run.snapshots
-    before, view = run.snapshot(first), exploration.view_of(run, last)
+    before, view = run.snapshot(first), explored.view_of(run, last)
     axes = style.new_figure(3, 3).subplots()
     maps.feature_change(axes, before, view)
     (arrows,) = [each for each in axes.collections if isinstance(each, Quiver)]
@@ -120,7 +120,7 @@ def test_maps_of_a_run_without_measures(wide_run: Run, name: str) -> None:
 
 def test_without_measures_there_is_no_figure_of_them(wide_run: Run) -> None:
     with pytest.raises(NothingToDrawError, match="measures neither novelty nor potential"):
-        exploration.measures(wide_run)
+        explored.measures(wide_run)
 
 
 def test_latent_trajectories_run_from_start_to_end(wide_run: Run) -> None:
@@ -144,7 +144,7 @@ def test_two_dimensions_need_no_tsne(run: Run) -> None:
 def test_a_run_without_snapshots_says_so(root: Path) -> None:
     bare = Run(root / "PointMaze" / "hess" / "seed-1")
     with pytest.raises(NothingToDrawError, match="seed-1 has no snapshots yet"):
-        exploration.measures(bare)
+        explored.measures(bare)
 
 
 def test_the_style_of_the_callers_figures_stays(run: Run) -> None:

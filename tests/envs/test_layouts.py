@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hess.envs.floor_plan import FloorPlan
 from hess.envs.layouts import FOUR_ROOMS, PUSH, U_MAZE, WALL, Layout
-from hess.envs.plan import FloorPlan
 from hess.errors import HessError
 
 

@@ -17,7 +17,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from hess.agents.methods import method
-from hess.api import Run, train_config
+from hess.api import TrainedRun, train_config
 from hess.config import Config, flat_fields, override
 from hess.presets import preset
 from hess.runs.folder import run_path
@@ -63,7 +63,7 @@ def tiny_config(**fields: Any) -> Config:
     return config
 
 
-def train(config: Config, runs: Path) -> Run:
+def train(config: Config, runs: Path) -> TrainedRun:
     """Run, or resume, in this process."""
     return train_config(config, runs, _NAME)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hess.config import Config
-from hess.envs.adapter import Outcome, Task
+from hess.envs.adapter import StepOutcome, Task
 from hess.errors import HessError
 from hess.native import library
 from hess.native.cores import change_busy
@@ -54,7 +54,7 @@ def test_a_full_episode_is_truncated_and_not_terminated(pair: Collector) -> None
 def test_a_core_counts_as_busy_during_an_episode(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = []
 
-    def step(self: Task, action: Any, number: int) -> Outcome:
+    def step(self: Task, action: Any, number: int) -> StepOutcome:
         counts.append(change_busy(0))
         return original(self, action, number)
 
@@ -119,7 +119,7 @@ def test_an_environment_that_ignores_its_horizon_is_named(
 ) -> None:
     original = Task.step
 
-    def endless(self: Task, action: Any, number: int) -> Outcome:
+    def endless(self: Task, action: Any, number: int) -> StepOutcome:
         return original(self, action, number)._replace(truncated=False)
 
     monkeypatch.setattr(Task, "step", endless)
@@ -134,7 +134,7 @@ def test_an_environment_that_ignores_its_horizon_is_named(
 def test_health_is_the_share_of_healthy_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     original = Task.step
 
-    def half_healthy(self: Task, action: Any, number: int) -> Outcome:
+    def half_healthy(self: Task, action: Any, number: int) -> StepOutcome:
         return original(self, action, number)._replace(healthy=number % 4 == 0)
 
     monkeypatch.setattr(Task, "step", half_healthy)

@@ -1,0 +1,294 @@
+"""Figures of what was explored and how: the paper's Fig. 3, 6 and 8, for any run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colorbar import Colorbar
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from hess.agents.exploration import scores
+from hess.analysis import maps, style
+from hess.analysis.maps import Floats, SnapshotView
+from hess.analysis.projection import Projection
+from hess.runs.run import NothingToDrawError, Run
+
+_MOMENTS = 5  # columns of a figure over time
+_SIDE = 2.6  # inches of a map
+
+
+@style.styled
+def measures(run: Run) -> Figure:
+    """Density in the plane and in φ-space, change of φ, potential, combined score (Fig. 3)."""
+    *_, step = _moments(run)
+    view = view_of(run, step)
+    cells = view.snapshot.cells
+    if not len(cells.centres):
+        raise NothingToDrawError(f"{run.title} measures neither novelty nor potential")
+    figure = style.new_figure(5 * _SIDE + 1.5, _SIDE + 0.7)
+    plane, space, change, potential, score = figure.subplots(1, 5)
+    _bar(figure, maps.plane_density(plane, view), plane, "share of states")
+    _bar(figure, maps.space_density(space, view), space, "share of states")
+    _draw_change(run, change, view)
+    dots = maps.measure(potential, view, cells.potential, style.MEASURE)
+    _bar(figure, dots, potential, "potential U (−units of φ)")
+    combined = scores(cells.novelty, cells.potential, run.config.exploration)
+    _bar(
+        figure, maps.measure(score, view, combined, style.MEASURE), score, "Ñ − αU (dark is chosen)"
+    )
+    for axes, title in zip(
+        (plane, space, potential, score),
+        ("visits in the plane", "visits in φ-space", "potential", "novelty and potential"),
+        strict=True,
+    ):
+        axes.set_title(title)
+    figure.suptitle(f"{run.title}, at {steps_text(step)}", x=0.01, ha="left", fontsize=9)
+    return figure
+
+
+def _draw_change(run: Run, axes: Axes, view: SnapshotView) -> None:
+    """Since the last snapshot with another φ; updates are rarer than snapshots may be."""
+    axes.set_title("change of φ")
+    points = view.points(view.snapshot.states.embeddings)
+    note = "no earlier φ"
+    for step in reversed([step for step in run.snapshots if step < view.snapshot.step]):
+        before = run.snapshot(step)
+        if not np.array_equal(before.layers[-1][0], view.snapshot.layers[-1][0]):
+            maps.feature_change(axes, before, view)
+            note = f"since {steps_text(step)}"
+            break
+    else:
+        maps.dots(axes, points, color=style.FAINT, s=5)
+        maps.label_space(axes, view, points)
+    axes.text(0.98, 0.02, note, transform=axes.transAxes, ha="right", fontsize=7)
+
+
+@style.styled
+def visits_over_time(run: Run) -> Figure:
+    """Density in the plane at several times of training."""
+    steps = _moments(run)
+    figure = style.new_figure(_SIDE * len(steps) + 0.8, _SIDE + 0.5)
+    row = figure.subplots(1, len(steps), squeeze=False, sharey=True)[0]
+    for axes, step in zip(row, steps, strict=True):
+        mesh = maps.plane_density(axes, view_of(run, step))
+        axes.set_title(steps_text(step))
+        axes.label_outer()
+    _bar(figure, mesh, list(row), "share of states")
+    figure.suptitle(f"{run.title}: visits in the plane", x=0.01, ha="left", fontsize=9)
+    return figure
+
+
+@style.styled
+def representation_over_time(runs: Sequence[Run]) -> Figure:
+    """φ of the same trajectories at several times, from start to end (Fig. 6); a row per run."""
+    times = [_moments(run) for run in runs]
+    columns = max(map(len, times))
+    figure = style.new_figure(_SIDE * columns + 0.9, (_SIDE + 0.4) * len(runs))
+    rows = figure.subplots(len(runs), columns, squeeze=False)
+    for row, run, steps in zip(rows, runs, times, strict=True):
+        latest = run.snapshot(steps[-1])
+        tracks = [each.observations for each in latest.trajectories if len(each.observations) > 1]
+        views = [view_of(run, step) for step in steps]
+        paths = [[v.points(v.snapshot.embed(track)) for track in tracks] for v in views]
+        everything = np.concatenate([path for moment in paths for path in moment])
+        for axes, view, moment in zip(row, views, paths, strict=False):
+            for path in moment:
+                maps.start_to_end_path(axes, path)
+            maps.label_space(axes, view, everything)
+            axes.label_outer()
+            axes.set_title(steps_text(view.snapshot.step))
+        if len(runs) > 1:
+            row[0].set_ylabel(f"{run.config.method}\n{row[0].get_ylabel()}")
+        for axes in row[len(steps) :]:
+            axes.set_axis_off()
+    start_to_end_bar(figure, list(rows.ravel()))
+    title = f"φ of the {len(tracks)} newest trajectories of {runs[0].config.task}"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=9)
+    return figure
+
+
+@style.styled
+def subgoals(runs: Sequence[Run]) -> Figure:
+    """Subgoals of the newest episodes in φ-space and in the plane (Fig. 8); a column per run."""
+    alone = len(runs) == 1
+    size = (2, 1) if alone else (len(runs), 2)
+    figure = style.new_figure(3.4 * size[0], 3.3 * size[1] + 0.6)
+    grid = figure.subplots(size[1], size[0], squeeze=False)
+    for column, run in enumerate(runs):
+        *_, step = _moments(run)
+        view = view_of(run, step)
+        space, plane = grid[0] if alone else grid[:, column]
+        subgoals_in_space(space, view)
+        subgoals_in_plane(plane, view)
+        space.set_title("in φ-space" if alone else run.config.method)
+        plane.set_title("nearest visited x, y" if alone else "")
+    subgoal_legend(figure)
+    where = runs[0].title if alone else runs[0].config.task
+    title = f"{where}: subgoals of the newest episodes at {steps_text(step)}"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=9)
+    return figure
+
+
+def subgoals_in_space(axes: Axes, view: SnapshotView) -> None:
+    """Selected subgoals, the imagined ones beyond them, and those of the policy."""
+    cloud = view.points(view.snapshot.states.embeddings)
+    maps.dots(axes, cloud, color=style.FAINT, s=4)
+    maps.label_space(axes, view, np.concatenate([cloud, *subgoal_marks(axes, view)]))
+
+
+def subgoal_marks(axes: Axes, view: SnapshotView) -> list[Floats]:
+    """Mark the subgoals of the newest episodes in φ-space; returns where they lie."""
+    groups = []
+    for trajectory in view.snapshot.trajectories:
+        active = trajectory.active
+        selected = view.points(trajectory.selected[active])
+        imagined = view.points(trajectory.subgoals[active])
+        policy = view.points(trajectory.subgoals[~active])
+        for start, end in zip(selected, imagined, strict=True):
+            axes.plot(*zip(start, end, strict=True), color=style.IMAGINED, linewidth=0.6, alpha=0.6)
+        _marks(axes, policy, style.BY_POLICY, "x")
+        _marks(axes, imagined, style.IMAGINED, "^")
+        _marks(axes, selected, style.SELECTED, "o")
+        groups += [selected, imagined, policy]
+    return groups
+
+
+def subgoals_in_plane(axes: Axes, view: SnapshotView) -> None:
+    """The same subgoals at the x, y of the visited states nearest to them."""
+    positions = view.snapshot.states.positions
+    maps.dots(axes, positions, color=style.FAINT, s=4)
+    subgoal_marks_in_plane(axes, view)
+    maps.draw_plan(axes, view.plan, positions)
+
+
+def subgoal_marks_in_plane(axes: Axes, view: SnapshotView) -> None:
+    """Mark them in x, y."""
+    for trajectory in view.snapshot.trajectories:
+        active = trajectory.active
+        _marks(axes, trajectory.subgoal_positions[~active], style.BY_POLICY, "x")
+        _marks(axes, trajectory.subgoal_positions[active], style.IMAGINED, "^")
+        _marks(axes, trajectory.selected_positions[active], style.SELECTED, "o")
+
+
+def view_of(run: Run, step: int) -> SnapshotView:
+    """A snapshot with the projection of the run's last one, so that maps can be compared."""
+    snapshot = run.snapshot(step)
+    last = snapshot if step == max(run.snapshots) else run.snapshot(max(run.snapshots))
+    return SnapshotView(snapshot, run.plan, Projection.of(last.states.embeddings))
+
+
+def steps_text(step: int) -> str:
+    """A number of steps for a title: 25k, 1.25M."""
+    return f"{step / 1e6:.4g}M steps" if step >= 1e6 else f"{step / 1e3:g}k steps"
+
+
+def _moments(run: Run) -> list[int]:
+    """Up to five snapshots, spread over the run, with the first and the last."""
+    steps = list(run.snapshots)
+    if not steps:
+        raise NothingToDrawError(f"{run.title} has no snapshots yet")
+    return spread_out(steps)
+
+
+def spread_out(steps: list[int]) -> list[int]:
+    """Up to five of them, with the first and the last."""
+    places = np.linspace(0, len(steps) - 1, min(_MOMENTS, len(steps)))
+    return [steps[place] for place in sorted({round(float(place)) for place in places})]
+
+
+def _marks(axes: Axes, points: Floats, colour: str, marker: str) -> None:
+    line = 1.0 if marker == "x" else 0.4
+    edge = None if marker == "x" else "white"
+    axes.scatter(
+        points[:, 0],
+        points[:, 1],
+        s=16,
+        c=colour,
+        marker=marker,
+        linewidths=line,
+        edgecolors=edge,
+        zorder=4,
+    )
+
+
+def subgoal_legend(figure: Figure) -> None:
+    """What the marks of subgoals mean."""
+    kinds = (
+        ("selected (active exploration)", style.SELECTED, "o"),
+        ("imagined, beyond the selected", style.IMAGINED, "^"),
+        ("by the high-level policy", style.BY_POLICY, "x"),
+    )
+    handles = [
+        Line2D([], [], color=colour, marker=marker, linestyle="", label=label)
+        for label, colour, marker in kinds
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+
+
+def start_to_end_bar(figure: Figure, axes: list[Axes]) -> None:
+    """What the colours along a trajectory mean."""
+    colours = ScalarMappable(Normalize(0.0, 1.0), style.START_TO_END)
+    bar = _bar(figure, colours, axes, "")
+    bar.set_ticks([0.0, 1.0], labels=["start", "end"])
+
+
+def _bar(figure: Figure, shown: ScalarMappable, axes: Axes | list[Axes], label: str) -> Colorbar:
+    bar = figure.colorbar(shown, ax=axes, shrink=0.72, aspect=24, pad=0.02)
+    bar.set_label(label, fontsize=8)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(labelsize=7, length=2, which="both")
+    return bar
+
+
+_STAGES = 3
+_STAGE_SIDE = 3.0  # inches of a map
+
+
+@style.styled
+def stages(run: Run) -> Figure:
+    """Trajectories and chosen subgoals early, in the middle and at the end of training."""
+    views = [view_of(run, step) for step in stage_steps(run)]
+    figure = style.new_figure(_STAGE_SIDE * len(views) + 0.8, 2 * _STAGE_SIDE + 0.9)
+    above, below = figure.subplots(2, len(views), squeeze=False)
+    for plane, space, view in zip(above, below, views, strict=True):
+        _draw_plane(plane, view)
+        _draw_space(space, view)
+        solved = sum(trajectory.success for trajectory in view.snapshot.trajectories)
+        share = f"{solved} of {len(view.snapshot.trajectories)} succeed"
+        plane.set_title(f"{steps_text(view.snapshot.step)}, {share}")
+    start_to_end_bar(figure, [*above, *below])
+    subgoal_legend(figure)
+    title = f"{run.title}: the newest episodes in x, y (above) and in φ-space (below)"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=9)
+    return figure
+
+
+def stage_steps(run: Run) -> list[int]:
+    """The first snapshot, the one in the middle, and the last."""
+    steps = list(run.snapshots)
+    if len(steps) < _STAGES:
+        raise NothingToDrawError(f"{run.title} has fewer than {_STAGES} snapshots")
+    return [steps[0], steps[len(steps) // 2], steps[-1]]
+
+
+def _draw_plane(axes: Axes, view: SnapshotView) -> None:
+    positions = view.snapshot.states.positions
+    maps.dots(axes, positions, color=style.FAINT, s=3)
+    for trajectory in view.snapshot.trajectories:
+        maps.start_to_end_path(axes, trajectory.positions)
+    subgoal_marks_in_plane(axes, view)
+    maps.draw_plan(axes, view.plan, positions)
+
+
+def _draw_space(axes: Axes, view: SnapshotView) -> None:
+    cloud = view.points(view.snapshot.states.embeddings)
+    maps.dots(axes, cloud, color=style.FAINT, s=3)
+    for trajectory in view.snapshot.trajectories:
+        maps.start_to_end_path(axes, view.points(trajectory.embeddings))
+    marked = subgoal_marks(axes, view)
+    maps.label_space(axes, view, np.concatenate([cloud, *marked]))

@@ -1,0 +1,115 @@
+"""The protocol of recorded results: how long every task is trained, and what breaks the rest of it.
+
+Every seed of a method on a task comes from a clean checkout, has used the budget of its task and
+has the settings of the others. What breaks this is not recorded any more; what was recorded before
+is marked in the tables. Both read it here. Budgets were fixed before the runs, so that none is
+ended where it looks best; `hess sweep` and `hess reproduce` have them, too, `hess train` trains
+for as long as it is told.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hess.analysis.recorded import RecordedSeed
+from hess.config.absent import complete_fields
+
+# Environment steps. The paper prints no lengths: these are about twice what HESS should need.
+BUDGETS = {
+    "PointMaze": 150_000,
+    "AntMaze": 500_000,
+    "AntPush": 800_000,
+    "AntFourRooms": 1_500_000,
+    "CheetahHurdle": 300_000,
+    "CheetahAscending": 500_000,
+    "AntMazeImages": 800_000,
+    "AntPushImages": 1_000_000,
+}
+
+
+def budget(task: str) -> int | None:
+    """Steps on a task, by its name or id; None where somebody else's task has none.
+
+    A variant with images that has no row of its own has that of its plain task.
+    """
+    name = task.removeprefix("hess/").removesuffix("-v0")
+    return BUDGETS.get(name, BUDGETS.get(name.removesuffix("Images")))
+
+
+# A seed is what differs; what is written beside learning does not change it.
+_FREE = ("seed", "record.")
+
+
+def breaches(curve: RecordedSeed) -> list[str]:
+    """In what one seed breaks the protocol by itself."""
+    if not curve.about:
+        return ["unknown origin"]
+    found = _checkout_breach(curve.about)
+    fields = settings(curve)
+    meant = int(fields["steps"])
+    allowed = budget(str(fields["task"])) or meant
+    done = min(meant, curve.steps[-1] if curve.steps else 0)
+    if done < allowed:
+        found.append(f"ended early, at {done:,} of {allowed:,} steps")
+    elif meant > allowed:
+        found.append(f"{meant:,} steps instead of {allowed:,}")
+    return found
+
+
+def _checkout_breach(about: Mapping[str, Any]) -> list[str]:
+    """Of all checkouts that trained a part of it, before and after interruptions."""
+    changed = [each.get("dirty") for each in (about, *about.get("earlier", []))]
+    if any(changed):
+        return ["changed checkout"]
+    return ["unknown checkout"] if None in changed else []
+
+
+def settings(curve: RecordedSeed) -> dict[str, Any]:
+    """The fields of a seed's config, with those that came later."""
+    return complete_fields(curve.about.get("config", {}))
+
+
+def differences(own: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """The fields in which two seeds differ that should not.
+
+    A part of the config that one of them lacks altogether belongs to methods that came later.
+    """
+    parts = _parts(own) & _parts(other)
+    names = [name for name in own.keys() | other.keys() if name.partition(".")[0] in parts]
+    return sorted(
+        name for name in names if not name.startswith(_FREE) and own.get(name) != other.get(name)
+    )
+
+
+def _parts(fields: Mapping[str, Any]) -> set[str]:
+    return {name.partition(".")[0] for name in fields}
+
+
+def row_breaches(curves: Sequence[RecordedSeed]) -> list[str]:
+    """In what the seeds of a row break the protocol, each with the seeds that do."""
+    seeds: dict[str, list[int]] = {}
+    for curve in curves:
+        for breach in breaches(curve):
+            seeds.setdefault(breach, []).append(curve.seed)
+    found = [f"{breach} ({_listed(own)})" for breach, own in seeds.items()]
+    names = _differing([curve for curve in curves if curve.about])
+    return [*found, f"settings differ: {', '.join(names)}"] if names else found
+
+
+def _differing(curves: Sequence[RecordedSeed]) -> list[str]:
+    """Fields but steps, which have a sentence of their own, in which seeds are not all alike."""
+    fields = [settings(curve) for curve in curves]
+    names = {name for each in fields for name in differences(fields[0], each)}
+    return sorted(names - {"steps"})
+
+
+def _listed(seeds: Sequence[int]) -> str:
+    return f"seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}"
+
+
+def repeated(curves: Sequence[RecordedSeed]) -> list[int]:
+    """Seeds that occur more than once."""
+    counts = Counter(curve.seed for curve in curves)
+    return [seed for seed, count in counts.items() if count > 1]

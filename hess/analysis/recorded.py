@@ -1,0 +1,110 @@
+"""Committed results: curves of finished runs, with what it takes to run them again.
+
+    results/<suite>/<method>/<task>.csv    step, seed, success_rate, train_success
+    results/<suite>/<method>/<task>.json   per seed: command, config, commit, machine, minutes
+
+A table with its JSON file is a row: the seeds of a method on a task.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hess.errors import HessError
+from hess.files import read_json, write_atomic, write_json
+
+COLUMNS = ("step", "seed", "success_rate", "train_success")
+
+
+@dataclass(frozen=True)
+class RecordedSeed:
+    """One seed of a method on a task."""
+
+    suite: str
+    method: str
+    task: str
+    seed: int
+    steps: tuple[int, ...]
+    success: tuple[float, ...]
+    train_success: tuple[float, ...]
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """How it was made; empty where that is not recorded."""
+
+
+def table_path(results: Path, suite: str, method: str, task: str) -> Path:
+    """Where a row is kept."""
+    return results / suite / method / f"{task}.csv"
+
+
+def read_curves(results: Path) -> list[RecordedSeed]:
+    """Every recorded seed."""
+    tables = sorted(results.glob("*/*/*.csv"))
+    return [curve for table in tables for curve in read_table(table)]
+
+
+def read_table(table: Path) -> list[RecordedSeed]:
+    """The seeds of one table; suite, method and task are in its path."""
+    by_seed: dict[int, list[tuple[int, float, float]]] = defaultdict(list)
+    try:
+        for row in _read_rows(table):
+            success = float(row["success_rate"])
+            if not 0.0 <= success <= 1.0:
+                raise ValueError(f"a success rate of {success}")
+            values = (int(row["step"]), success, float(row["train_success"]))
+            by_seed[int(row["seed"])].append(values)
+    except (OSError, KeyError, TypeError, ValueError, csv.Error) as error:
+        columns = ", ".join(COLUMNS)
+        raise HessError(
+            f"{str(table)!r} is damaged or no table of results ({columns}): {error}"
+        ) from error
+    folder = table.absolute().parent
+    suite, method = folder.parent.name, folder.name
+    about = _read_about(table)
+    curves = []
+    for seed, rows in sorted(by_seed.items()):
+        steps, rates, training = (tuple(column) for column in zip(*rows, strict=True))
+        origin = about.get(str(seed), {})
+        curves.append(RecordedSeed(suite, method, table.stem, seed, steps, rates, training, origin))
+    return curves
+
+
+def write_table(table: Path, curves: Iterable[RecordedSeed]) -> None:
+    """A whole row, in place of what was there."""
+    curves = sorted(curves, key=lambda curve: curve.seed)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for curve in curves:
+        for step, success, train in zip(
+            curve.steps, curve.success, curve.train_success, strict=True
+        ):
+            writer.writerow((step, curve.seed, success, train))
+    write_atomic(table, text.getvalue())
+    write_json(_about_file(table), {str(curve.seed): dict(curve.about) for curve in curves})
+
+
+def _about_file(table: Path) -> Path:
+    return table.with_name(f"{table.stem}.json")  # a value of an argument may have a dot
+
+
+def _read_about(table: Path) -> dict[str, dict[str, Any]]:
+    file = _about_file(table)
+    if not file.exists():
+        return {}
+    about = read_json(file)
+    if not isinstance(about, dict) or not all(isinstance(each, dict) for each in about.values()):
+        raise HessError(f"{str(file)!r} is damaged: it does not hold an object per seed")
+    return about
+
+
+def _read_rows(table: Path) -> list[dict[str, str]]:
+    if not table.exists():
+        return []
+    with table.open(newline="") as file:
+        return list(csv.DictReader(file))

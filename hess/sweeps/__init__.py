@@ -1,0 +1,1 @@
+"""Many runs: planned, started where there is room, watched, and drawn."""

@@ -1,0 +1,151 @@
+"""What a person sees of a sweep: a table that is redrawn on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+
+from hess.sweeps.conduct import SweepDisplay
+from hess.sweeps.progress import Overview, Progress, State, last_printed, seconds_left
+
+_LINE_INTERVAL = 60.0  # seconds between two plain overviews
+_MOST_ROWS = 30  # of a live table
+_PLAIN_WIDTH = 400
+_STYLES: dict[State, str] = {
+    "done": "green",
+    "running": "cyan",
+    "failed": "bold red",
+    "stopped": "yellow",
+    "queued": "dim",
+}
+
+
+def duration(seconds: float) -> str:
+    """For people: 40 s, 12 min, 3 h 05 min.
+
+    >>> [duration(each) for each in (0.4, 59, 60, 3_599, 3_600, 11_100)]
+    ['0 s', '59 s', '1 min', '59 min', '1 h 00 min', '3 h 05 min']
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(int(seconds) // 60, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min"
+
+
+def summary(overview: Overview) -> str:
+    """Counts and the time that is left, in one line."""
+    counts = ", ".join(f"{count} {state}" for state, count in overview.counts.items())
+    left = overview.seconds_left
+    return f"{counts} of {len(overview.runs)} runs" + (
+        f"; about {duration(left)} left" if left > 0 else ""
+    )
+
+
+def table(runs: Iterable[Progress], *, estimates: bool = False) -> Table:
+    """A row per run; with estimates, what each still needs on one core."""
+    runs = list(runs)
+    shown = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    shown.add_column("run", no_wrap=True, overflow="fold")
+    shown.add_column("state")
+    for name in ("steps", "of", "success", "steps/s", *(["needs"] if estimates else [])):
+        shown.add_column(name, justify="right")
+    for each, left in zip(runs, seconds_left(runs), strict=True):
+        shown.add_row(
+            escape(each.run.key),
+            f"[{_STYLES[each.state]}]{each.state}[/]",
+            f"{each.step:,}",
+            f"{each.run.config.steps:,}",
+            "" if each.success is None else f"{each.success:.2f}",
+            "" if each.speed is None else f"{each.speed:.0f}",
+            *([duration(left)] if estimates else []),
+        )
+    return shown
+
+
+def failures(overview: Overview, sweep: Path) -> Table | None:
+    """Every failed run with its reason and the end of its log; None if there is none."""
+    failed = [each for each in overview.runs if each.state == "failed"]
+    if not failed:
+        return None
+    shown = Table(title="failed runs", title_justify="left", header_style="bold", show_lines=True)
+    shown.add_column("run", overflow="fold")
+    shown.add_column("why", overflow="fold")
+    shown.add_column("last lines of its log", overflow="fold")
+    for each in failed:
+        lines = "\n".join(last_printed(each.run, sweep)) or "nothing"
+        shown.add_row(escape(each.run.key), escape(each.reason), escape(lines))
+    return shown
+
+
+def console() -> Console:
+    """Standard output; in a file or a pipe no line is broken for lack of width."""
+    return Console(width=None if sys.stdout.isatty() else _PLAIN_WIDTH, highlight=False)
+
+
+@contextmanager
+def display() -> Iterator[SweepDisplay]:
+    """A live table where a person watches, plain lines where not."""
+    if sys.stdout.isatty():
+        with LiveOverview() as live:
+            yield live
+    else:
+        yield PlainOverview()
+
+
+class PlainOverview:
+    """A line when something happens, and all that is running once a minute."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def show(self, overview: Overview) -> None:
+        """Print when enough time has passed."""
+        if time.monotonic() - self._last < _LINE_INTERVAL:
+            return
+        self._last = time.monotonic()
+        self.message(summary(overview))
+        for each in overview.runs:
+            if each.state == "running":
+                success = "" if each.success is None else f", success {each.success:.2f}"
+                self.message(f"  {each.run.key}: {each.share:.0%}{success}")
+
+    def message(self, text: str) -> None:
+        """A line at once, also into a pipe."""
+        print(text, flush=True)
+
+
+class LiveOverview:
+    """What is running and what has failed first, then what there is room for."""
+
+    def __init__(self) -> None:
+        self._live = Live(console=Console(), refresh_per_second=4)
+
+    def __enter__(self) -> LiveOverview:
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def show(self, overview: Overview) -> None:
+        """Redraw."""
+        self._live.update(self._drawn(overview))
+
+    def message(self, text: str) -> None:
+        """Print above the table."""
+        self._live.console.print(text, highlight=False, markup=False)
+
+    def _drawn(self, overview: Overview) -> RenderableType:
+        order: dict[State, int] = {"failed": 0, "running": 1, "stopped": 2, "queued": 3, "done": 4}
+        runs = sorted(overview.runs, key=lambda each: order[each.state])
+        hidden = len(runs) - _MOST_ROWS
+        more = [f"… and {hidden} more"] if hidden > 0 else []
+        return Group(table(runs[:_MOST_ROWS]), *more, summary(overview))

@@ -1,0 +1,126 @@
+"""A suite as a plan: which runs make up which curve of which panel, in full or in miniature."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hess.config import Config, flat_fields
+from hess.errors import HessError
+from hess.sweeps.plan import Plan, PlannedRun, combine, planned_run
+from hess.sweeps.suites import Suite, Variant
+
+
+@dataclass(frozen=True)
+class Request:
+    """How a suite is to be run."""
+
+    seeds: int | None = None
+    """As many as the suite has by default, if not given."""
+    tasks: tuple[str, ...] = ()
+    """Instead of the suite's own."""
+    preset: str = "default"
+    scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class Line:
+    """The seeds of a variant."""
+
+    label: str
+    runs: tuple[PlannedRun, ...]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Variants on a task."""
+
+    title: str
+    lines: tuple[Line, ...]
+
+
+def panels(suite: Suite, request: Request) -> tuple[Panel, ...]:
+    """What is drawn, and the runs behind it; every name and value is checked."""
+    if request.seeds is not None and request.seeds < 1:
+        raise HessError(f"seeds={request.seeds} is impossible; it must be at least 1")
+    tasks = request.tasks or suite.tasks
+    return tuple(
+        Panel(
+            _title(study.title, task, len(tasks)),
+            tuple(_line(suite, task, variant, request) for variant in study.variants),
+        )
+        for study in suite.studies
+        for task in tasks
+    )
+
+
+def plan_of(shown: Iterable[Panel]) -> Plan:
+    """All runs, each once: panels, and figures, share what they have in common."""
+    return combine(run for panel in shown for line in panel.lines for run in line.runs)
+
+
+def _title(study: str, task: str, tasks: int) -> str:
+    if not study:
+        return task
+    return f"{study} on {task}" if tasks > 1 else study
+
+
+def _line(suite: Suite, task: str, variant: Variant, request: Request) -> Line:
+    seeds = range(request.seeds or suite.seeds)
+    return Line(variant.label, tuple(_run(task, variant, seed, request) for seed in seeds))
+
+
+def _run(task: str, variant: Variant, seed: int, request: Request) -> PlannedRun:
+    full = planned_run(variant.method, task, seed, variant.values, request.preset)
+    smaller = miniature(full.config, request.scale)
+    values = {**variant.values, **smaller}
+    return planned_run(variant.method, task, seed, values, request.preset) if smaller else full
+
+
+def planned(suites: Sequence[Suite], request: Request) -> dict[str, tuple[Panel, ...]]:
+    """The panels of several suites, by name."""
+    return {suite.name: panels(suite, request) for suite in suites}
+
+
+# --- miniatures: short runs that go through all that long ones do -----------------------------
+# The settings of learners, networks and measures stay; so a miniature shows that everything works
+# and what a figure will look like, not how well a method learns.
+
+_FEWEST_STEPS = 2_000  # two episodes of the longest tasks
+_EVALUATIONS = 10  # in a run, about; as many as in a long one would take most of the time
+_USUAL_SCALE = 0.05  # from here on evaluations have all their episodes
+
+# Field -> the least that makes sense.
+_LEAST = {
+    "capacity": 10_000,
+    "representation.first_update": 1,
+    "representation.interval": 1,
+    "representation.minibatches": 100,
+    "representation.refresh": 50,
+    "exploration.success_window": 5,
+    "exploration.novelty_interval": 1,
+    "record.checkpoint_interval": 1_000,
+    "record.snapshot_interval": 1,
+}
+
+
+def miniature(config: Config, scale: float) -> dict[str, Any]:
+    """Values that make a run a share of its length; none at a scale of 1."""
+    if not 0.0 < scale <= 1.0:
+        raise HessError(f"scale={scale:g} is impossible; it must be above 0 and at most 1")
+    if scale == 1.0:
+        return {}
+    steps = min(max(round(config.steps * scale), _FEWEST_STEPS), config.steps)
+    share = steps / config.steps
+    fields = flat_fields(config)
+    values = {
+        name: min(max(round(fields[name] * share), least), fields[name])
+        for name, least in _LEAST.items()
+    }
+    interval, episodes = config.evaluation.interval, config.evaluation.episodes
+    return values | {
+        "steps": steps,
+        "evaluation.interval": min(max(round(interval * share), steps // _EVALUATIONS), interval),
+        "evaluation.episodes": max(round(episodes * min(share / _USUAL_SCALE, 1.0)), 2),
+    }

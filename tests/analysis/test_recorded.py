@@ -1,0 +1,65 @@
+"""Recorded seeds: what is kept of them in files."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from hess.analysis.protocol import settings
+from hess.analysis.recorded import read_curves, read_table, table_path, write_table
+from hess.errors import HessError
+from hess.files import read_json, write_json
+from tests.analysis.recorded import recorded
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_a_row_can_be_read_back(tmp_path: Path) -> None:
+    table = table_path(tmp_path, "main", "hess", "AntMaze")
+    row = [recorded(3, 0.0, 0.5, 1.0), recorded(1, 0.0, 0.25, 0.5)]
+    write_table(table, row)
+    assert table.read_text().splitlines()[:3] == [
+        "step,seed,success_rate,train_success",
+        "0,1,0.0,0.0",
+        "250000,1,0.25,0.25",
+    ]
+    assert list(read_json(tmp_path / "main/hess/AntMaze.json")) == ["1", "3"]
+    found = read_curves(tmp_path)
+    assert [dataclasses.replace(each, about={}) for each in found] == [
+        dataclasses.replace(each, about={}) for each in reversed(row)
+    ]
+    assert [settings(each) for each in found] == [settings(each) for each in reversed(row)]
+
+
+def test_writing_a_row_leaves_nothing_of_the_old_one(tmp_path: Path) -> None:
+    table = table_path(tmp_path, "main", "hess", "AntMaze")
+    write_table(table, [recorded(seed, 0.0, 1.0) for seed in range(3)])
+    write_table(table, [recorded(5, 0.0, 0.5)])
+    assert [curve.seed for curve in read_table(table)] == [5]
+
+
+def test_a_table_without_its_json_is_read(tmp_path: Path) -> None:
+    table = table_path(tmp_path, "main", "hess", "AntMaze")
+    write_table(table, [recorded(0, 0.0, 1.0)])
+    table.with_suffix(".json").unlink()
+    (curve,) = read_table(table)
+    assert curve.about == {}
+
+
+def test_a_damaged_json_is_named(tmp_path: Path) -> None:
+    table = table_path(tmp_path, "main", "hess", "AntMaze")
+    write_table(table, [recorded(0, 0.0, 1.0)])
+    write_json(table.with_suffix(".json"), {"0": 1})
+    with pytest.raises(HessError, match=r"AntMaze.json' is damaged"):
+        read_table(table)
+
+
+def test_what_is_committed_is_readable_with_all_its_settings() -> None:
+    curves = read_curves(ROOT / "results")
+    assert curves
+    for curve in curves:
+        fields = settings(curve)
+        assert (fields["task"], fields["seed"]) == (curve.task, curve.seed)
+        assert "exploration.waypoints" in fields  # newer than the first recorded files

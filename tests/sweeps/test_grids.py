@@ -1,0 +1,44 @@
+"""The sensitivity studies: every value makes a config that works."""
+
+from __future__ import annotations
+
+import pytest
+
+from hess.cli import main
+from hess.config import Config, flat_fields, override
+from hess.errors import HessError
+from hess.presets import preset
+from hess.sweeps.suites import GRIDS, Grid, grid
+from hess.validation import validate
+
+
+@pytest.mark.parametrize("row", GRIDS.values(), ids=GRIDS)
+def test_a_grid_varies_a_field_with_values_of_its_type(row: Grid) -> None:
+    fields = flat_fields(Config())
+    assert {type(value) for value in row.values} == {type(fields[row.field])}
+    assert len(set(row.values)) == len(row.values) > 1
+    for values in row.overrides():
+        assert list(values) == [row.field]
+        for horizon in (500, 1000):
+            validate(override(preset("paper"), values), horizon)
+
+
+@pytest.mark.parametrize("row", GRIDS.values(), ids=GRIDS)
+def test_a_grid_has_the_value_that_the_paper_settled_on(row: Grid) -> None:
+    assert flat_fields(preset("paper"))[row.field] in row.values
+
+
+def test_an_unknown_grid_is_refused() -> None:
+    assert grid("extension").symbol == "d_e"
+    with pytest.raises(HessError, match="unknown grid 'extensions'; did you mean 'extension'"):
+        grid("extensions")
+
+
+def test_the_command_prints_every_grid(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["methods", "--grids"]) == 0
+    shown = capsys.readouterr().out
+    for row in GRIDS.values():
+        assert row.name in shown
+        assert row.field in shown
+    assert "10, 20, 50, 100" in shown
+    assert "§5.5 (values ours)" in shown

@@ -1,0 +1,100 @@
+"""Every figure and table of the paper: its runs exist, are valid, and are shared."""
+
+from __future__ import annotations
+
+import pytest
+
+from hess.agents.methods import METHODS
+from hess.cli import main
+from hess.envs import TASKS
+from hess.errors import HessError
+from hess.sweeps.drawings import DRAWINGS
+from hess.sweeps.reproduction import Request, panels, plan_of
+from hess.sweeps.suites import SUITES, Suite, chosen_suites, suite
+
+
+@pytest.mark.parametrize("row", SUITES.values(), ids=lambda row: row.name)
+@pytest.mark.parametrize("preset", ["default", "paper"])
+def test_every_suite_is_a_valid_plan(row: Suite, preset: str) -> None:
+    shown = panels(row, Request(preset=preset))
+    plan = plan_of(shown)
+    assert len(shown) == len(row.studies) * len(row.tasks)
+    assert {run.config.task for run in plan} <= set(TASKS)
+    assert {run.config.method for run in plan} <= set(METHODS)
+    assert {run.config.seed for run in plan} <= set(range(row.seeds))
+    assert row.drawing in DRAWINGS
+
+
+@pytest.mark.parametrize("row", SUITES.values(), ids=lambda row: row.name)
+def test_every_suite_has_a_miniature(row: Suite) -> None:
+    full, small = (panels(row, Request(seeds=1, scale=scale)) for scale in (1.0, 0.02))
+    assert [panel.title for panel in small] == [panel.title for panel in full]
+    for before, after in zip(full, small, strict=True):
+        for long, short in zip(before.lines, after.lines, strict=True):
+            assert short.label == long.label
+            assert short.runs[0].config.steps == long.runs[0].config.steps // 50
+
+
+def test_figures_share_their_runs() -> None:
+    everything = plan_of(
+        panel for row in SUITES.values() for panel in panels(row, Request(seeds=5))
+    )
+    alone = sum(len(plan_of(panels(row, Request(seeds=5)))) for row in SUITES.values())
+    assert len({run.key for run in everything}) == len(everything) < alone
+    example = plan_of(panels(suite("fig3"), Request()))
+    assert set(example) <= set(plan_of(panels(suite("fig4"), Request())))
+
+
+def test_curves_of_a_study_differ_in_its_field_alone() -> None:
+    first = panels(suite("fig9"), Request(seeds=1))[0]
+    weights = [line.runs[0].config.exploration.potential_weight for line in first.lines]
+    assert [line.label for line in first.lines] == [f"α = {weight:g}" for weight in weights]
+    assert len({line.runs[0].config.exploration.extension for line in first.lines}) == 1
+
+
+def test_other_tasks_and_more_seeds() -> None:
+    shown = panels(suite("fig9"), Request(seeds=2, tasks=("PointMaze", "AntMaze")))
+    assert [panel.title for panel in shown][:2] == ["α on PointMaze", "α on AntMaze"]
+    assert all(len(line.runs) == 2 for panel in shown for line in panel.lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ([], "name what to reproduce: table1, fig3, fig4"),
+        (["fig44"], "unknown suite 'fig44'; did you mean 'fig4'?"),
+        (["fig16", "--tasks", "AntMase"], "did you mean 'AntMaze'?"),
+        (["fig16", "--seeds", "0"], "seeds=0 is impossible"),
+        (["fig16", "--scale", "0"], "scale=0 is impossible"),
+        (["fig16", "--scale", "2"], "scale=2 is impossible"),
+        (["fig16", "--smooth", "0"], "smooth=0 is impossible"),
+        (["fig16", "--preset", "papre"], "unknown preset 'papre'; did you mean 'paper'?"),
+    ],
+)
+def test_bad_input_is_a_sentence(
+    arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["reproduce", *arguments]) == 2
+    assert problem in capsys.readouterr().err
+
+
+def test_a_suite_names_the_method_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(METHODS, "hess-importance-novelty")
+    with pytest.raises(HessError, match="unknown method 'hess-importance-novelty'"):
+        panels(suite("fig16"), Request())
+
+
+def test_all_is_every_suite_once() -> None:
+    assert [row.name for row in chosen_suites(("fig4", "all"))] == list(SUITES)
+    assert [row.name for row in chosen_suites(("fig4", "fig3", "fig4"))] == ["fig4", "fig3"]
+
+
+def test_the_list_says_what_everything_costs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "--list"]) == 0
+    title, *rows = capsys.readouterr().out.splitlines()
+    assert title.split()[-4:] == ["runs", "to", "do", "core-hours"]
+    assert [row.split()[0] for row in rows] == [*SUITES, "all"]
+    hours = {row.split()[0]: float(row.split()[-1].replace(",", "")) for row in rows}
+    assert hours["table1"] == 0
+    assert 0 < hours["fig3"] < hours["fig16"] < hours["fig4"] < hours["all"]
+    assert hours["all"] < sum(hours.values()) - hours["all"]
