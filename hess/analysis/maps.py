@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hess.analysis import style
 from hess.analysis.projection import Projection
-from hess.envs.floor_plan import FloorPlan
+from hess.envs.floorplan import FloorPlan
 from hess.runs.snapshots import Snapshot
 
 Floats = NDArray[np.floating[Any]]

@@ -1,8 +1,14 @@
-"""Starting workers and listening to them."""
+"""Processes in which something is measured, from both sides.
+
+Cores and threads have to be set before JAX starts, hence a new process for each setting. It calls
+one function with the `Size`: rows are sent as they are; a measurement is taken, and its number
+sent, whenever a line comes in, so that several workers can take turns.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import json
 import os
 import subprocess
@@ -13,8 +19,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
-from hess.bench.rows import Row
-from hess.bench.sizes import Size
+from hess import runtime
+from hess.bench.measuring import Size
+from hess.bench.table import Row
 from hess.errors import HessError
 
 # OpenBLAS and OpenMP keep their threads awake for a moment after the work is done.
@@ -45,7 +52,7 @@ class Worker:
         return json.loads(line)
 
     def measure(self) -> float:
-        """Ask a "pace" worker for one measurement."""
+        """Ask a worker that takes turns for one measurement."""
         assert self._process.stdin is not None
         time.sleep(_SETTLING_SECONDS)
         self._process.stdin.write("\n")
@@ -55,14 +62,14 @@ class Worker:
 
 @contextmanager
 def worker(
-    kind: str, name: str, size: Size, cores: Sequence[int], blas_threads: int = 1
+    target: str, size: Size, cores: Sequence[int], blas_threads: int = 1
 ) -> Iterator[Worker]:
-    """Start a worker; it ends with the `with` block, at once if that fails."""
-    job = {"kind": kind, "name": name, "size": dataclasses.asdict(size), "cores": list(cores)}
+    """Start one for `module:function`; it ends with the `with` block, at once if that fails."""
+    job = {"target": target, "size": dataclasses.asdict(size), "cores": list(cores)}
     with (
         tempfile.TemporaryFile("w+") as errors,
         subprocess.Popen(
-            [sys.executable, "-m", "hess.bench.worker", json.dumps(job)],
+            [sys.executable, "-m", "hess.bench.processes", json.dumps(job)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -71,13 +78,34 @@ def worker(
         ) as process,
     ):
         try:
-            yield Worker(name, process, errors)
+            yield Worker(target.rpartition(":")[2], process, errors)
         except BaseException:
             process.kill()
             raise
 
 
-def rows_of(name: str, size: Size, cores: Sequence[int]) -> list[Row]:
-    """The rows of the module hess.bench.<name>, measured in a process of their own."""
-    with worker("rows", name, size, cores) as measuring:
+def rows_of(target: str, size: Size, cores: Sequence[int]) -> list[Row]:
+    """The rows that `module:function` gives, measured in a process of their own."""
+    with worker(target, size, cores) as measuring:
         return [Row.from_json(values) for values in measuring.listen()]
+
+
+def main(job: dict[str, Any]) -> None:
+    """The other side: measure, and say what came of it."""
+    runtime.configure(cores=job["cores"], threads=len(job["cores"]))
+    module, _, function = job["target"].partition(":")
+    found = getattr(importlib.import_module(module), function)(Size(**job["size"]))
+    if isinstance(found, list):
+        _say([row.to_json() for row in found])
+        return
+    _say("ready")
+    for _line in sys.stdin:
+        _say(found())
+
+
+def _say(value: Any) -> None:
+    print(json.dumps(value), flush=True)
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -7,20 +7,24 @@ evaluations and so on per step are as in a long run, so a short one contains eve
 from __future__ import annotations
 
 import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 from hess.agents.agent import Agent
-from hess.bench.paces import core_speed
-from hess.bench.rows import Goal, Row
-from hess.bench.sizes import Size
-from hess.bench.timing import seconds
-from hess.bench.watched import Watch, train_watched
+from hess.bench.measuring import Size, seconds
+from hess.bench.table import Goal, Row, compared
+from hess.bench.updates import core_speed
 from hess.config import Config, override
 from hess.envs.adapter import Task
 from hess.native.cores import busy_core
 from hess.presets import preset
 from hess.replay import Episode
+from hess.runs.folder import RunFolder
 from hess.training.collector import Collector
+from hess.training.trainer import Trainer
 
 _SHARE_OF_SLOWER_HALF = 0.80
 _AUTHORS_SPEED = 70.0
@@ -31,7 +35,7 @@ _TIMES_AUTHORS = 8.0
 _FIRST_UPDATE = 5  # random episodes before φ
 
 
-class Speeds(NamedTuple):
+class TrainingSpeeds(NamedTuple):
     """Environment steps/s, measured one after the other."""
 
     training: float
@@ -44,62 +48,41 @@ class Speeds(NamedTuple):
 def rows(size: Size, task: str = "AntMaze") -> list[Row]:
     """Both comparisons, from the same runs."""
     measured = [_measure(size, task) for _ in range(size.training_repetitions)]
-    training = statistics.median(each.training for each in measured)
+    training = [each.training for each in measured]
     slower = [min(each.environment, each.learner) for each in measured]
-    ratio = statistics.median(
-        each.training / min(each.environment, each.learner) for each in measured
-    )
-    alone = [
-        f"{name} {statistics.median(getattr(each, field) for each in measured):.0f}"
-        for name, field in (
-            ("environment", "environment"),
-            ("learner", "learner"),
-            ("learner on one core", "learner_on_one_core"),
-        )
+    halves = [
+        (name, statistics.median(getattr(each, name) for each in measured))
+        for name in ("environment", "learner", "learner_on_one_core")
     ]
+    alone = ", ".join(f"{name.replace('_', ' ')} {speed:.0f}" for name, speed in halves)
     return [
-        Row(
-            group="training",
-            name=f"{task}, 0.4 low-level updates a step",
-            measured=training,
-            unit="steps/s",
-            reference=statistics.median(slower),
-            reference_name="the slower of environment and learner alone",
-            ratio=ratio,
-            ratio_name="measured / reference",
+        compared(
+            "training",
+            f"{task}, 0.4 low-level updates a step",
+            "steps/s",
+            (training, slower),
+            "the slower of environment and learner alone",
             goal=Goal("at least", _SHARE_OF_SLOWER_HALF),
-            note=f"alone: {', '.join(alone)}",
+            note=f"alone: {alone}",
         ),
-        Row(
-            group="training",
-            name=f"{task}, against the authors' code",
-            measured=training,
-            unit="steps/s",
-            reference=statistics.median(each.authors for each in measured),
-            reference_name="the authors' released code, at the speed of this machine's cores",
-            ratio=statistics.median(each.training / each.authors for each in measured),
-            ratio_name="measured / reference",
+        compared(
+            "training",
+            f"{task}, against the authors' code",
+            "steps/s",
+            (training, [each.authors for each in measured]),
+            "the authors' released code, at the speed of this machine's cores",
             goal=Goal("at least", _TIMES_AUTHORS),
             note=f"measured once: {_AUTHORS_SPEED:.0f} steps/s on cores of {_THEN:.0f} GFLOPS",
         ),
-        _default_row(size, task, training),
+        # What who trains without flags gets.
+        compared(
+            "training",
+            f"{task}, the default",
+            "steps/s",
+            ([_default_speed(size, task) for _ in measured], training),
+            "the paper's networks at 0.4 low-level updates a step",
+        ),
     ]
-
-
-def _default_row(size: Size, task: str, paper: float) -> Row:
-    """What who trains without flags gets."""
-    speeds = [_default_speed(size, task) for _ in range(size.training_repetitions)]
-    speed = statistics.median(speeds)
-    return Row(
-        group="training",
-        name=f"{task}, the default",
-        measured=speed,
-        unit="steps/s",
-        reference=paper,
-        reference_name="the paper's networks at 0.4 low-level updates a step",
-        ratio=speed / paper,
-        ratio_name="measured / reference",
-    )
 
 
 def _default_speed(size: Size, task_name: str) -> float:
@@ -140,7 +123,7 @@ def bench_config(size: Size, task: str, horizon: int, start: Config | None = Non
     return config
 
 
-def _measure(size: Size, task_name: str) -> Speeds:
+def _measure(size: Size, task_name: str) -> TrainingSpeeds:
     task = Task(task_name)
     config = bench_config(size, task_name, task.horizon)
     watch = Watch()
@@ -154,7 +137,7 @@ def _measure(size: Size, task_name: str) -> Speeds:
     with busy_core():
         learner_on_one_core = seconds(lambda: _learn(agent, episodes))
     steps = sum(int(episode.length) for episode in episodes)
-    return Speeds(
+    return TrainingSpeeds(
         training=_training_speed(watch, size),
         environment=steps / environment,
         learner=steps / learner,
@@ -165,8 +148,8 @@ def _measure(size: Size, task_name: str) -> Speeds:
 
 def _training_speed(watch: Watch, size: Size) -> float:
     """Over whole cycles at the end: by then everything is compiled."""
-    last = watch.moments[-1]
-    first = watch.moments[-1 - size.cycles * size.cycle]
+    last = watch.rounds[-1]
+    first = watch.rounds[-1 - size.cycles * size.cycle]
     return (last.step - first.step) / (last.seconds - first.seconds)
 
 
@@ -185,3 +168,43 @@ def _collect(collector: Collector, agent: Agent, count: int) -> tuple[list[Episo
 def _learn(agent: Agent, episodes: list[Episode]) -> None:
     for episode in episodes:
         agent.learn([episode], lambda what, share: None)
+
+
+# --- runs that are watched from outside, in a temporary folder, silently ------------------------
+
+
+class Round(NamedTuple):
+    """Right after a round was learned from."""
+
+    step: int
+    seconds: float
+    value: float
+
+
+class Watch:
+    """A display that shows nothing and notes time, and a value, after every round."""
+
+    def __init__(self, value: Callable[[], float] = lambda: 0.0):
+        self.rounds: list[Round] = []
+        self._value = value
+
+    def update(self, step: int, metrics: dict[str, float]) -> None:
+        """A round has been learned from."""
+        self.rounds.append(Round(step, time.perf_counter(), self._value()))
+
+    def evaluation(self, values: dict[str, float], seconds: float) -> None:
+        """Not shown."""
+
+    def progress(self, what: str, share: float) -> None:
+        """Not shown."""
+
+    def message(self, text: str) -> None:
+        """Not shown."""
+
+
+def train_watched(config: Config, watch: Watch) -> Agent:
+    """Train from the start to the end; the agent as it is then."""
+    with tempfile.TemporaryDirectory(prefix="hess-bench-") as folder:
+        trainer = Trainer(config, RunFolder(Path(folder) / "run"), watch)
+        trainer.run()
+        return trainer.agent

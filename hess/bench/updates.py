@@ -1,15 +1,34 @@
-"""The SAC update against the speed of the machine, and against Stable-Baselines3."""
+"""The SAC update against the arithmetic that it needs at least, and against Stable-Baselines3.
+
+JAX, NumPy and PyTorch each bring a pool of threads whose size is fixed when the library starts,
+and idle threads of one pool would disturb the others; so each has a process of its own, which
+times its kind of work whenever it is asked to.
+"""
 
 from __future__ import annotations
 
+import os
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
 
+import numpy as np
+
+from hess.bench.measuring import (
+    MILLISECONDS,
+    Measurement,
+    Size,
+    cpu_seconds,
+    fitting_seconds,
+    in_turns,
+)
 from hess.bench.processes import worker
-from hess.bench.rows import Goal, Row
-from hess.bench.sizes import Size
-from hess.bench.timing import in_turns, median_ratio
+from hess.bench.table import Goal, Row, compared
 
+OBSERVATION, ACTION, HIDDEN, BATCH = 33, 8, (256, 256), 128  # AntMaze's low level, as published
+SIDE = 1024
 _SHARE_OF_LIMIT = {1: 0.75, 2: 0.60}  # by cores
 _TIMES_FASTER = 2.5
 _COUNTS = {1: "one core", 2: "two cores"}
@@ -17,32 +36,171 @@ _COUNTS = {1: "one core", 2: "two cores"}
 
 def limit_row(size: Size, cores: Sequence[int]) -> Row:
     """An update against its arithmetic at the speed of a 1024³ single-precision product."""
-    return _row("sac", "product", "its arithmetic at sgemm speed", size, cores)
+    return _row("sac", "matmul", "its arithmetic at sgemm speed", size, cores)
 
 
 def baseline_row(size: Size, cores: Sequence[int]) -> Row:
     """An update against one by Stable-Baselines3's `SAC.train()`."""
-    return _row("baseline", "stable-baselines3", "Stable-Baselines3", size, cores)
+    return _row("baseline", "stable_baselines", "Stable-Baselines3", size, cores)
 
 
 def _row(group: str, other: str, other_name: str, size: Size, cores: Sequence[int]) -> Row:
     count = len(cores)
     with (
-        worker("pace", "update", size, cores) as ours,
-        worker("pace", other, size, cores, blas_threads=count) as theirs,
+        worker("hess.bench.updates:update", size, cores) as ours,
+        worker(f"hess.bench.updates:{other}", size, cores, blas_threads=count) as theirs,
     ):
         ours.listen()
         theirs.listen()
         mine, reference = in_turns(ours.measure, theirs.measure, repetitions=size.repetitions)
-    goal = _SHARE_OF_LIMIT[count] if group == "sac" else _TIMES_FASTER
-    return Row(
-        group=group,
-        name=f"SAC update, {_COUNTS[count]}",
-        measured=statistics.median(mine),
-        unit="ms",
-        reference=statistics.median(reference),
-        reference_name=other_name,
-        ratio=median_ratio(reference, mine),
-        ratio_name="reference / measured",
-        goal=Goal("at least", goal),
+    goal = Goal("at least", _SHARE_OF_LIMIT[count] if group == "sac" else _TIMES_FASTER)
+    name = f"SAC update, {_COUNTS[count]}"
+    return compared(group, name, "ms", (mine, reference), other_name, goal=goal, times_faster=True)
+
+
+# --- what the processes time ------------------------------------------------------------------
+
+
+def update(size: Size) -> Measurement:
+    """Milliseconds of one of our SAC updates, inside of the compiled loop that samples as well."""
+    import jax
+    import jax.numpy as jnp
+
+    from hess.agents.inputs import no_scaling
+    from hess.agents.sac import SAC
+    from hess.agents.transitions import low_batch
+    from hess.bench.noise import ANT_MAZE, finished, noise_replay
+    from hess.presets import preset
+    from hess.replay import Replay, uniform_index
+
+    config = preset("paper")
+    assert (config.low.hidden, config.low.batch_size) == (HIDDEN, BATCH)
+    learner = SAC(config.low, OBSERVATION, ACTION)
+    replay = noise_replay(ANT_MAZE, size.stored)
+
+    @partial(jax.jit, donate_argnums=0)
+    def learn(state: Any, replay: Replay, key: Any, updates: Any) -> Any:
+        cumulative = jnp.cumsum(replay.episodes.length)
+
+        def sample(key: Any) -> Any:
+            index_key, subgoal_key = jax.random.split(key)
+            index = uniform_index(cumulative, index_key, BATCH)
+            return low_batch(
+                replay.episodes,
+                index,
+                config.low,
+                config.subgoal_interval,
+                radius=config.subgoal_radius,
+                scaling=no_scaling(ANT_MAZE.observation_dim),
+                key=subgoal_key,
+            )
+
+        return learner.learn(state, sample, key, updates)
+
+    state, _ = learn(learner.init(jax.random.key(0)), replay, jax.random.key(1), 2)
+
+    def measure() -> float:
+        def work() -> None:
+            nonlocal state
+            state, _ = finished(learn(state, replay, jax.random.key(2), size.updates))
+
+        return fitting_seconds(work) / size.updates * MILLISECONDS
+
+    return measure
+
+
+def matmul(size: Size) -> Measurement:
+    """Milliseconds that an update's arithmetic takes at the speed of a large matmul."""
+    multiply = _large_matmul()
+    share = sac_update(OBSERVATION, ACTION, HIDDEN, BATCH) / (2 * SIDE**3 * size.products)
+
+    def work() -> None:
+        for _ in range(size.products):
+            multiply()
+
+    work()
+    return lambda: fitting_seconds(work) * share * MILLISECONDS
+
+
+def core_speed(size: Size) -> float:
+    """Billions of operations per second of one core in such a matmul, now."""
+    multiply = _large_matmul()
+    taken = [cpu_seconds(multiply) for _ in range(size.products)]
+    return 2e-9 * SIDE**3 / statistics.median(taken)
+
+
+def _large_matmul() -> Callable[[], object]:
+    left, right = np.random.default_rng(0).standard_normal((2, SIDE, SIDE)).astype(np.float32)
+    return partial(np.matmul, left, right, out=np.empty_like(left))
+
+
+def stable_baselines(size: Size) -> Measurement:
+    """Milliseconds of one update by Stable-Baselines3, same networks and batch."""
+    import torch
+    from gymnasium import Env, spaces
+    from stable_baselines3 import SAC
+    from stable_baselines3.common.logger import Logger
+
+    class Shapes(Env[Any, Any]):
+        """Never stepped: only its spaces are read."""
+
+        observation_space = spaces.Box(-np.inf, np.inf, (OBSERVATION,), np.float32)
+        action_space = spaces.Box(-1.0, 1.0, (ACTION,), np.float32)
+
+    torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+    stored = size.stored * 500
+    model = SAC(
+        "MlpPolicy",
+        Shapes(),
+        learning_rate=2e-4,
+        buffer_size=stored,
+        batch_size=BATCH,
+        policy_kwargs={"net_arch": list(HIDDEN)},
+        device="cpu",
+        seed=0,
     )
+    model.set_logger(Logger(None, []))
+    _fill(model.replay_buffer, stored)
+    model.train(gradient_steps=2, batch_size=BATCH)
+
+    def work() -> None:
+        model.train(gradient_steps=size.updates, batch_size=BATCH)
+
+    return lambda: fitting_seconds(work) / size.updates * MILLISECONDS
+
+
+def _fill(buffer: Any, stored: int) -> None:
+    """Noise in a Stable-Baselines3 buffer."""
+    rng = np.random.default_rng(0)
+    for array in (buffer.observations, buffer.next_observations, buffer.rewards):
+        array[:stored] = rng.standard_normal(array[:stored].shape)
+    buffer.actions[:stored] = rng.uniform(-1.0, 1.0, buffer.actions[:stored].shape)
+    buffer.pos, buffer.full = 0, True
+
+
+# --- the least arithmetic, counted from the sizes of the layers --------------------------------
+
+
+def multiplications(sizes: Sequence[int]) -> int:
+    """Multiplications of one input passing through a network."""
+    return sum(fan_in * fan_out for fan_in, fan_out in pairwise(sizes))
+
+
+def inner_multiplications(sizes: Sequence[int]) -> int:
+    """The same without the first layer: a gradient stops before the data."""
+    return multiplications(sizes[1:])
+
+
+def sac_update(observation: int, action: int, hidden: Sequence[int], batch: int) -> int:
+    """Floating-point operations of all matmuls in one update with twin critics.
+
+    A backward pass costs the weights' gradient (as much as a forward pass) and the inputs'.
+    """
+    actor = [observation, *hidden, 2 * action]
+    critic = [observation + action, *hidden, 1]
+    targets = multiplications(actor) + 2 * multiplications(critic)
+    critics = 2 * (2 * multiplications(critic) + inner_multiplications(critic))
+    # The actor's gradient comes through the critics' inputs but needs no gradient of theirs.
+    through_critics = 2 * (2 * multiplications(critic))
+    actors = 2 * multiplications(actor) + inner_multiplications(actor)
+    return 2 * batch * (targets + critics + through_critics + actors)

@@ -41,10 +41,10 @@ class Command:
 
 
 COMMANDS = (
-    Command("envs", "Tasks", "hess.cli.envs:Envs"),
-    Command("check-env", "Tasks", "hess.cli.check_env:CheckEnv"),
-    Command("render", "Tasks", "hess.cli.render:Render"),
-    Command("methods", "Training", "hess.cli.methods:Methods"),
+    Command("envs", "Tasks", "hess.cli.listing:Envs"),
+    Command("check-env", "Tasks", "hess.cli.tasks:CheckEnv"),
+    Command("render", "Tasks", "hess.cli.tasks:Render"),
+    Command("methods", "Training", "hess.cli.listing:Methods"),
     Command("train", "Training", "hess.cli.train:Train"),
     Command("evaluate", "Training", "hess.cli.evaluate:Evaluate"),
     Command("sweep", "Many runs", "hess.cli.sweep:Sweep"),
@@ -52,9 +52,9 @@ COMMANDS = (
     Command("reproduce", "Many runs", "hess.cli.reproduce:Reproduce"),
     Command("results", "Many runs", "hess.cli.results:Results"),
     Command("compare", "Many runs", "hess.cli.compare:Compare"),
-    Command("plot", "Look", "hess.cli.plot:Plot"),
-    Command("report", "Look", "hess.cli.report:Report"),
-    Command("view", "Look", "hess.cli.view:View"),
+    Command("plot", "Look", "hess.cli.look:Plot"),
+    Command("report", "Look", "hess.cli.look:Report"),
+    Command("view", "Look", "hess.cli.look:View"),
     Command("doctor", "Machine", "hess.cli.doctor:Doctor"),
     Command("bench", "Machine", "hess.cli.bench:Bench"),
 )

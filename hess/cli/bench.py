@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from hess.bench.report import Report
+    from hess.bench.table import BenchTable
 
 Group = Literal[
     "envs", "sac", "baseline", "representation", "acting", "training", "methods", "memory"
@@ -31,33 +31,33 @@ class Bench:
         """Measure, show and write."""
         import sys
 
-        from hess.bench.report import Report
-        from hess.bench.sizes import FULL, QUICK
+        from hess.bench.measuring import FULL, QUICK
+        from hess.bench.table import BenchTable
 
-        report = Report(QUICK if self.quick else FULL, self._usable_cores(), self.json)
+        table = BenchTable(QUICK if self.quick else FULL, self._usable_cores(), self.json)
         try:
-            self._measure(report)
+            self._measure(table)
         finally:  # what was measured until an interrupt or a failure is worth seeing
-            report.show()
-        for sentence in report.skipped:
+            table.show()
+        for sentence in table.skipped:
             print(f"skipped {sentence}", file=sys.stderr)
         return 0
 
-    def _measure(self, report: Report) -> None:
+    def _measure(self, table: BenchTable) -> None:
         from rich.console import Console
 
-        from hess.bench.groups import PARTS, obstacle
+        from hess.bench.parts import PARTS, obstacle
 
         console = Console(stderr=True)
         for part in PARTS:
             if self.only and part.group not in self.only:
                 continue
-            problem = obstacle(part, report.cores)
+            problem = obstacle(part, table.cores)
             if problem is not None:
-                report.skip(f"{part.what}: {problem}")
+                table.skip(f"{part.what}: {problem}")
                 continue
             with console.status(f"measuring {part.what}"):
-                report.add(part.measure(report.size, report.cores[: part.cores]))
+                table.add(part.measure(table.size, table.cores[: part.cores]))
 
     def _usable_cores(self) -> list[int]:
         from hess.errors import HessError

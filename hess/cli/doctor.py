@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -11,43 +10,34 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from enum import Enum
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 
 from hess import runtime
 from hess.native import library
 
-EXTRAS = {
-    "bench": ("stable_baselines3", "torch"),
-    "ray": ("ray",),
-    "wandb": ("wandb",),
-}
-GIB = 2**30
+EXTRAS = {"bench": ("stable_baselines3", "torch"), "ray": ("ray",)}
 TIMEOUT = 120
 
 _JAX = """
-import json, jax
+import jax
 jax.jit(lambda x: x + 1)(1.0).block_until_ready()
-print(json.dumps([jax.__version__, jax.default_backend(), [str(d) for d in jax.devices()]]))
+print(jax.__version__, "on", jax.default_backend() + ":", *jax.devices())
 """
 _MUJOCO = """
 import mujoco
 model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>")
-mujoco.mj_step(model, mujoco.MjData(model))
+data = mujoco.MjData(model)
+mujoco.mj_step(model, data)
 print(mujoco.__version__)
 """
-_RENDER = """
-import mujoco
-model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>")
-data = mujoco.MjData(model)
-mujoco.mj_forward(model, data)
+_RENDER = f"""{_MUJOCO}
 with mujoco.Renderer(model, 16, 16) as renderer:
     renderer.update_scene(data)
     assert renderer.render().any(), "the picture is black"
 """
-
-
-_PRODUCTS = """
+_MATMUL = """
 import jax, jax.numpy as jnp
 from hess.native import library
 from hess.native.products import dense
@@ -64,25 +54,17 @@ print("own" if library.is_loaded() else reason)
 """
 
 
-class State(Enum):
-    """What a finding means for training."""
-
-    GOOD = "ok"
-    LIMITED = "note"
-    BROKEN = "bad"
-
-
 @dataclass(frozen=True)
 class Finding:
-    """One line of the report."""
+    """One line of the report: training works, works with limits, or does not work."""
 
     subject: str
-    state: State
     detail: str
+    verdict: Literal["ok", "note", "bad"] = "ok"
     advice: str = ""
 
     def __str__(self) -> str:
-        line = f"{self.state.value:4}  {self.subject:12}  {self.detail}"
+        line = f"{self.verdict:4}  {self.subject:12}  {self.detail}"
         return f"{line}\n{'':20}{self.advice}" if self.advice else line
 
 
@@ -97,147 +79,97 @@ class Doctor:
         for check in CHECKS:
             for finding in check():
                 print(finding, flush=True)
-                broken = broken or finding.state is State.BROKEN
+                broken = broken or finding.verdict == "bad"
         print("\nHESS cannot train here yet." if broken else "\nHESS can train here.")
         return 2 if broken else 0
 
 
-def check_python() -> Iterator[Finding]:
-    """The interpreter itself."""
-    yield Finding("Python", State.GOOD, f"{sys.version.split()[0]}, {sys.platform}")
-
-
-def check_jax() -> Iterator[Finding]:
-    """JAX compiles and runs a program on some device."""
+def check_libraries() -> Iterator[Finding]:
+    """JAX compiles and runs a program on some device; MuJoCo simulates."""
+    yield Finding("Python", f"{sys.version.split()[0]}, {sys.platform}")
     output, problem = run_python(_JAX)
-    if problem is not None:
-        platforms = os.environ.get("JAX_PLATFORMS")
-        again = "install it again: pip install --force-reinstall jax"
-        advice = f"unset JAX_PLATFORMS ({platforms!r})" if platforms else again
-        yield Finding("JAX", State.BROKEN, problem, advice)
-        return
-    version, backend, devices = json.loads(output.splitlines()[-1])
-    yield Finding("JAX", State.GOOD, f"{version} on {backend}: {', '.join(devices)}")
-
-
-def check_mujoco() -> Iterator[Finding]:
-    """MuJoCo simulates."""
+    platforms = os.environ.get("JAX_PLATFORMS")
+    again = "install it again: pip install --force-reinstall"
+    advice = f"unset JAX_PLATFORMS ({platforms!r})" if platforms else f"{again} jax"
+    yield Finding("JAX", problem, "bad", advice) if problem else Finding("JAX", output)
     output, problem = run_python(_MUJOCO)
-    if problem is None:
-        yield Finding("MuJoCo", State.GOOD, output.strip())
-    elif run_python(_MUJOCO, MUJOCO_GL="disable")[1] is None:
-        advice = "MuJoCo cannot start with this MUJOCO_GL: unset it, or try MUJOCO_GL=egl"
-        yield Finding("MuJoCo", State.BROKEN, problem, advice)
-    else:
-        advice = "install it again: pip install --force-reinstall 'mujoco>=3.12,<4'"
-        yield Finding("MuJoCo", State.BROKEN, problem, advice)
+    advice = f"unset MUJOCO_GL, or try MUJOCO_GL=egl; {again} 'mujoco>=3.12,<4'"
+    yield Finding("MuJoCo", problem, "bad", advice) if problem else Finding("MuJoCo", output)
 
 
 def check_rendering() -> Iterator[Finding]:
     """MuJoCo draws a small picture."""
-    backend = os.environ.get("MUJOCO_GL", "the display's OpenGL")
-    problem = rendering_problem()
+    backend, problem = os.environ.get("MUJOCO_GL", "the display's OpenGL"), rendering_problem()
     if backend == "disable":
-        detail = "switched off: there is no display and no EGL library"
-        yield Finding("rendering", State.LIMITED, detail, runtime.rendering_advice())
-    elif problem is None:
-        yield Finding("rendering", State.GOOD, f"works with {backend}")
-    else:
-        detail = f"fails with {backend}: {problem}"
-        yield Finding("rendering", State.LIMITED, detail, runtime.rendering_advice())
+        problem = "switched off: there is no display and no EGL library"
+    detail = f"with {backend}: {problem or 'works'}"
+    yield Finding("rendering", detail, *(("note", runtime.rendering_advice()) if problem else ()))
 
 
-def check_cores() -> Iterator[Finding]:
-    """Processor, and the part of it that this process may use."""
-    usable = runtime.available_cores()
-    detail = f"{len(usable)} of {os.cpu_count()} cores usable ({_ranges(usable)}), "
-    yield Finding("processor", State.GOOD, detail + runtime.cpu_model())
-
-
-def check_memory() -> Iterator[Finding]:
-    """Enough memory for the largest task's replay."""
-    total = runtime.memory_gib()
-    if total >= 2:
-        yield Finding("memory", State.GOOD, f"{total} GiB")
-    else:
-        advice = "AntMaze with a replay of a million steps takes up to 1.5 GB: lower the capacity"
-        yield Finding("memory", State.LIMITED, f"{total} GiB", advice)
-
-
-def check_disk() -> Iterator[Finding]:
-    """Room for runs in the working folder."""
-    free = shutil.disk_usage(Path.cwd()).free / GIB
+def check_machine() -> Iterator[Finding]:
+    """Cores, memory, and room for runs in the working folder."""
+    usable = f"{len(runtime.available_cores())} of {os.cpu_count()} cores usable"
+    yield Finding("processor", f"{usable}, {runtime.cpu_model()}")
+    memory, free = runtime.memory_gib(), shutil.disk_usage(Path.cwd()).free / 2**30
+    advice = "AntMaze with a replay of a million steps takes up to 1.5 GB: lower the capacity"
+    yield Finding("memory", f"{memory} GiB", *(("note", advice) if memory < 2 else ()))
     detail = f"{free:.1f} GiB free in the current folder"
     if not os.access(Path.cwd(), os.W_OK):
-        detail = "the current folder is not writable"
-        yield Finding("disk", State.BROKEN, detail, "change to a folder of yours: runs go to runs/")
+        advice = "change to a folder of yours: runs go to runs/"
+        yield Finding("disk", "the current folder is not writable", "bad", advice)
     elif free < 2:
-        yield Finding("disk", State.LIMITED, detail, "a run with its checkpoints takes up to 2 GB")
+        yield Finding("disk", detail, "note", "a run with its checkpoints takes up to 2 GB")
     else:
-        yield Finding("disk", State.GOOD, detail)
+        yield Finding("disk", detail)
 
 
 def check_cache() -> Iterator[Finding]:
     """Compiled programs are kept between starts."""
     given = os.environ.get("JAX_COMPILATION_CACHE_DIR")
     folder = Path(given) if given else runtime.cache_folder()
-    problem = runtime.cache_problem(folder)
-    if problem is None:
-        size = sum(entry.stat().st_size for entry in folder.glob("*-cache")) / 2**20
-        yield Finding("cache", State.GOOD, f"{folder}, {size:.0f} MiB")
-    else:
+    if problem := runtime.cache_problem(folder):
         advice = "every start compiles anew: set XDG_CACHE_HOME to a folder of yours"
-        yield Finding("cache", State.LIMITED, f"cannot write {folder}: {problem}", advice)
+        yield Finding("cache", f"cannot write {folder}: {problem}", "note", advice)
+    else:
+        size = sum(entry.stat().st_size for entry in folder.glob("*-cache")) / 2**20
+        yield Finding("cache", f"{folder}, {size:.0f} MiB")
 
 
 def check_products() -> Iterator[Finding]:
-    """Matrix products of our own: compiled, loaded and right."""
-    output, problem = run_python(_PRODUCTS)
-    kind = output.strip().splitlines()[-1] if output.strip() else ""
-    if problem is None and kind == "own":
-        yield Finding("products", State.GOOD, "compiled for this processor")
-    elif problem is None and runtime.products_choice() == "xla":
-        yield Finding("products", State.GOOD, f"left to XLA by {runtime.PRODUCTS}=xla")
-    elif problem is None:
-        yield Finding("products", State.LIMITED, kind, library.ADVICE)
+    """Matmuls of our own: compiled, loaded and right."""
+    kind, problem = run_python(_MATMUL)
+    if problem is not None:
+        advice = f"set {runtime.PRODUCTS}=xla to leave matmuls to XLA"
+        yield Finding("matmuls", problem, "bad", advice)
+    elif kind == "own":
+        yield Finding("matmuls", "compiled for this processor")
+    elif runtime.products_choice() == "xla":
+        yield Finding("matmuls", f"left to XLA by {runtime.PRODUCTS}=xla")
     else:
-        advice = f"set {runtime.PRODUCTS}=xla to leave matrix products to XLA"
-        yield Finding("products", State.BROKEN, problem, advice)
-
-
-def check_ffmpeg() -> Iterator[Finding]:
-    """Videos can be written."""
-    import imageio_ffmpeg
-
-    try:
-        yield Finding("ffmpeg", State.GOOD, str(imageio_ffmpeg.get_ffmpeg_version()))
-    except RuntimeError:
-        advice = "no videos: install ffmpeg, or set IMAGEIO_FFMPEG_EXE to it"
-        yield Finding("ffmpeg", State.LIMITED, "not found", advice)
+        yield Finding("matmuls", kind, "note", library.ADVICE)
 
 
 def check_extras() -> Iterator[Finding]:
-    """What is optional."""
-    from importlib.util import find_spec
+    """Videos, and what is optional."""
+    import imageio_ffmpeg
 
+    try:
+        yield Finding("ffmpeg", str(imageio_ffmpeg.get_ffmpeg_version()))
+    except RuntimeError:
+        advice = "no videos: install ffmpeg, or set IMAGEIO_FFMPEG_EXE to it"
+        yield Finding("ffmpeg", "not found", "note", advice)
     for extra, modules in EXTRAS.items():
-        if all(find_spec(module) for module in modules):
-            yield Finding(extra, State.GOOD, "installed")
-        else:
-            yield Finding(extra, State.GOOD, f'not installed, optional: pip install ".[{extra}]"')
+        there = all(find_spec(module) for module in modules)
+        absent = f'not installed, optional: pip install ".[{extra}]"'
+        yield Finding(extra, "installed" if there else absent)
 
 
 CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
-    check_python,
-    check_jax,
-    check_mujoco,
+    check_libraries,
     check_rendering,
-    check_cores,
-    check_memory,
-    check_disk,
+    check_machine,
     check_cache,
     check_products,
-    check_ffmpeg,
     check_extras,
 )
 
@@ -247,14 +179,13 @@ def rendering_problem() -> str | None:
     return run_python(_RENDER)[1]
 
 
-def run_python(code: str, **environment: str) -> tuple[str, str | None]:
-    """Run code in a new interpreter: its output, and its problem in one line or None."""
+def run_python(code: str) -> tuple[str, str | None]:
+    """Run code in a new interpreter: its last line, and its problem in one line or None."""
     try:
         with tempfile.TemporaryDirectory() as folder:  # MuJoCo leaves a log of its errors behind
             done = subprocess.run(
                 [sys.executable, "-c", code],
                 cwd=folder,
-                env=os.environ | environment,
                 capture_output=True,
                 text=True,
                 timeout=TIMEOUT,
@@ -263,25 +194,9 @@ def run_python(code: str, **environment: str) -> tuple[str, str | None]:
     except subprocess.TimeoutExpired:
         return "", f"no answer within {TIMEOUT} s"
     if done.returncode == 0:
-        return done.stdout, None
+        return done.stdout.strip().rpartition("\n")[2], None
     if done.returncode < 0:
         return "", f"crashed with signal {-done.returncode}"
-    return "", _error_line(done.stderr) or f"exit code {done.returncode}"
-
-
-def _error_line(trace: str) -> str | None:
-    """The line of a traceback that names the error."""
-    lines = [line for line in trace.splitlines() if line.strip()]
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
     errors = [line for line in lines if re.match(r"[\w.]+(Error|Exception)\b", line)]
-    return next(iter(errors[-1:] or lines[-1:]), None)
-
-
-def _ranges(numbers: list[int]) -> str:
-    """[0, 1, 2, 5] -> '0-2, 5'."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+    return "", next(iter(errors[-1:] or lines[-1:]), f"exit code {done.returncode}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from hess.cli.sweeping import ManyRuns
+from hess.cli.sweep import ManyRuns
 
 if TYPE_CHECKING:
     from hess.sweeps.reproduction import Panel, Request
@@ -83,19 +83,13 @@ class Reproduce(ManyRuns):
 
     def _list_suites(self, chosen: list[Suite], request: Request) -> int:
         """What there is, what it needs, and what of it is still to do."""
-        from rich.table import Table
-
-        from hess.sweeps.overview import console
+        from hess.console import console, plain_table
         from hess.sweeps.progress import Watcher, seconds_left
         from hess.sweeps.reproduction import plan_of, planned
 
         shown = planned(chosen, request)
         watcher = Watcher(self._where_runs_are().runs)
-        table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-        for name in ("name", "paper", "what it shows"):
-            table.add_column(name)
-        for name in ("runs", "to do", "core-hours"):
-            table.add_column(name, justify="right")
+        table = plain_table(("name", "paper", "what it shows"), ("runs", "to do", "core-hours"))
 
         def add(name: str, section: str, summary: str, panels: tuple[Panel, ...]) -> None:
             runs = watcher.look(plan_of(panels), {}).runs

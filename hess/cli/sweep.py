@@ -1,15 +1,116 @@
-"""`hess sweep` and `hess sweep status`."""
+"""`hess sweep`, `hess sweep status`, and what commands that start many runs have in common."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from hess.cli.sweeping import ManyRuns, tell
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from hess.sweeps.conduct import Engine, SweepFolder
+    from hess.sweeps.plan import Plan
+    from hess.sweeps.progress import Overview
+
+
+@dataclass(frozen=True)
+class ManyRuns:
+    """Flags for where runs run."""
+
+    runs: Path = Path("runs")
+    """Folder of all runs; each goes to RUNS/TASK/METHOD/NAME."""
+    dry_run: bool = False
+    """List what would run and how long it would take; start nothing."""
+    cores: tuple[int, ...] = ()
+    """Run on these cores of this machine; on all by default."""
+    cores_per_run: int = 1
+    """Cores that one run gets; 1 brings the most runs per hour."""
+    ray: bool = False
+    """Run on Ray instead: on a fresh local instance, or where --ray-address says."""
+    ray_address: str | None = None
+    """HOST:PORT of the head of an existing Ray cluster."""
+    gpus_per_run: float = 0.0
+    """GPU that one run gets on Ray; 0.25 lets four runs share one."""
+
+    def carry_out(self, plan: Plan) -> int:
+        """Run what is missing of a plan, say what became of it; the exit code."""
+        from hess.sweeps.conduct import SweepFolder
+
+        self._refuse_flags()
+        folder = SweepFolder(self.runs)
+        if self.dry_run:
+            folder.check(plan)
+            return self._list(plan)
+        folder.lock()
+        try:
+            folder.check(plan)
+            # Before anything is written: a wrong address leaves no plan behind.
+            with self._engine(folder.path) as engine:
+                folder.add(plan)
+                return self._conduct(plan, folder, engine)
+        finally:
+            folder.unlock()
+
+    def _refuse_flags(self) -> None:
+        from hess.errors import HessError
+
+        if self.ray and self.cores:
+            raise HessError("--cores pins runs on this machine; Ray chooses the cores itself")
+        for flag, given in (
+            ("--ray-address", self.ray_address),
+            ("--gpus-per-run", self.gpus_per_run),
+        ):
+            if given and not self.ray:
+                raise HessError(f"{flag} needs --ray")
+        if self.gpus_per_run < 0:
+            raise HessError(f"--gpus-per-run {self.gpus_per_run} is impossible; 0 or more is not")
+
+    def _engine(self, sweep: Path) -> AbstractContextManager[Engine]:
+        if self.ray:
+            from hess.sweeps.ray import RayEngine
+
+            return RayEngine(sweep, self.ray_address, self.cores_per_run, self.gpus_per_run)
+        from hess.sweeps.local import LocalPool
+
+        return LocalPool(sweep, self.cores, self.cores_per_run)
+
+    def _list(self, plan: Plan) -> int:
+        from hess import runtime
+        from hess.console import console
+        from hess.sweeps.overview import duration, table
+        from hess.sweeps.progress import Watcher, seconds_left
+
+        overview = Watcher(self.runs).look(plan, {})
+        missing = [each for each in overview.runs if each.state != "done"]
+        seconds = sum(seconds_left(overview.runs))
+        out = console()
+        out.print(table(overview.runs, estimates=True))
+        out.print(
+            f"{len(missing)} of {len(plan)} runs to do, about {seconds / 3600:.1f} core-hours"
+        )
+        if not self.ray:
+            slots = max(len(self.cores or runtime.available_cores()) // self.cores_per_run, 1)
+            longest = max(seconds_left(overview.runs))
+            out.print(f"{slots} at a time here: about {duration(max(seconds / slots, longest))}")
+        return 0
+
+    def _conduct(self, plan: Plan, folder: SweepFolder, engine: Engine) -> int:
+        from hess.cli.resume_hint import same_command, signal_code
+        from hess.sweeps.conduct import conduct
+        from hess.sweeps.overview import display
+
+        with display() as shown:
+            outcome = conduct(plan, folder, engine, shown)
+        code = tell(outcome.overview, self.runs)
+        if outcome.signal is not None:
+            print("stopped; everything is saved")
+            print(f"resume with: {same_command()}")
+            return signal_code(outcome.signal)
+        return code
 
 
 @dataclass(frozen=True)
@@ -51,8 +152,9 @@ class Status:
 
     def run(self) -> int:
         """Print every run, then the failures."""
+        from hess.console import console
         from hess.sweeps.conduct import SweepFolder
-        from hess.sweeps.overview import console, table
+        from hess.sweeps.overview import table
         from hess.sweeps.progress import Watcher
 
         folder = SweepFolder(self.folder)
@@ -61,3 +163,17 @@ class Status:
         overview = Watcher(self.folder, max(running, 1)).look(plan, notes)
         console().print(table(overview.runs))
         return tell(overview, self.folder)
+
+
+def tell(overview: Overview, sweep: Path) -> int:
+    """Print what became of the runs and of each that has failed; 1 if any has."""
+    from hess.console import console
+    from hess.sweeps.overview import failures, summary
+
+    out = console()
+    out.print(summary(overview))
+    failed = failures(overview, sweep)
+    if failed is None:
+        return 0
+    out.print(failed)
+    return 1

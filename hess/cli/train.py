@@ -14,7 +14,7 @@ from typing import Any
 import tyro
 
 from hess.agents.methods import import_method
-from hess.cli.again import same_command, signal_code
+from hess.cli.resume_hint import same_command, signal_code
 from hess.config import Config
 from hess.envs.arguments import normalised
 from hess.presets import preset

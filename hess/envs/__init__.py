@@ -10,7 +10,7 @@ from hess.envs.registry import TASKS, TaskInfo, make, register_all, register_maz
 if TYPE_CHECKING:
     import gymnasium
 
-    from hess.envs.floor_plan import FloorPlan
+    from hess.envs.floorplan import FloorPlan
 
 __all__ = ["TASKS", "TaskInfo", "floor_plan", "make", "register_all", "register_maze"]
 

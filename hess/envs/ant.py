@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hess.envs.floor_plan import FloorPlan
+from hess.envs.floorplan import FloorPlan
 from hess.envs.layouts import BLOCK, GOAL, U_MAZE, Layout
 from hess.envs.maze import random_free_point
 from hess.envs.models import maze_model, post

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hess.envs.floor_plan import FloorPlan
+from hess.envs.floorplan import FloorPlan
 from hess.envs.models import WALL_COLOUR, add_goal, add_outer_wall, add_scenery
 from hess.envs.options import CheetahOptions
 from hess.envs.physics import mujoco

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.envs.floor_plan import FloorPlan
+from hess.envs.floorplan import FloorPlan
 from hess.envs.layouts import POINT_STRIDE, U_MAZE, WALL, Layout
 from hess.envs.maze import random_free_point
 from hess.envs.options import TaskOptions

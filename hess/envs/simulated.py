@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.envs.floor_plan import FloorPlan
+from hess.envs.floorplan import FloorPlan
 from hess.envs.options import TaskOptions
 from hess.envs.physics import mujoco
 from hess.envs.task import (

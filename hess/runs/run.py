@@ -11,7 +11,7 @@ from typing import Any
 
 from hess.config import ExplorationConfig
 from hess.config.absent import complete_fields
-from hess.envs.floor_plan import FloorPlan
+from hess.envs.floorplan import FloorPlan
 from hess.errors import HessError
 from hess.runs.folder import RunFolder
 from hess.runs.logs import (

@@ -13,12 +13,12 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
+from hess.console import plain_table
 from hess.sweeps.conduct import SweepDisplay
 from hess.sweeps.progress import Overview, Progress, State, last_printed, seconds_left
 
 _LINE_INTERVAL = 60.0  # seconds between two plain overviews
 _MOST_ROWS = 30  # of a live table
-_PLAIN_WIDTH = 400
 _STYLES: dict[State, str] = {
     "done": "green",
     "running": "cyan",
@@ -52,11 +52,9 @@ def summary(overview: Overview) -> str:
 def table(runs: Iterable[Progress], *, estimates: bool = False) -> Table:
     """A row per run; with estimates, what each still needs on one core."""
     runs = list(runs)
-    shown = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    shown.add_column("run", no_wrap=True, overflow="fold")
-    shown.add_column("state")
-    for name in ("steps", "of", "success", "steps/s", *(["needs"] if estimates else [])):
-        shown.add_column(name, justify="right")
+    numbers = ("steps", "of", "success", "steps/s", *(["needs"] if estimates else []))
+    shown = plain_table(("run", "state"), numbers, fixed=1)
+    shown.columns[0].overflow = "fold"
     for each, left in zip(runs, seconds_left(runs), strict=True):
         shown.add_row(
             escape(each.run.key),
@@ -83,11 +81,6 @@ def failures(overview: Overview, sweep: Path) -> Table | None:
         lines = "\n".join(last_printed(each.run, sweep)) or "nothing"
         shown.add_row(escape(each.run.key), escape(each.reason), escape(lines))
     return shown
-
-
-def console() -> Console:
-    """Standard output; in a file or a pipe no line is broken for lack of width."""
-    return Console(width=None if sys.stdout.isatty() else _PLAIN_WIDTH, highlight=False)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.envs.floor_plan import FloorPlan
+from hess.envs.floorplan import FloorPlan
 
 
 class Coverage:

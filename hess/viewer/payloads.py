@@ -15,7 +15,7 @@ from hess.agents.exploration import scores
 from hess.analysis.explained import EVALUATIONS, Explanation, shown_diagnostics
 from hess.analysis.projection import Projection
 from hess.analysis.smoothing import smoothed, thin
-from hess.envs.floor_plan import FloorPlan
+from hess.envs.floorplan import FloorPlan
 from hess.errors import HessError
 from hess.runs.logs import GrowingMetrics, Series, metric_series, recent_metrics
 from hess.runs.run import Run, task_plan, walk

@@ -6,19 +6,17 @@ the sizes that are published.
 
 from __future__ import annotations
 
-import importlib
 import math
 
 import pytest
 
 from hess import runtime
-from hess.bench import memory, methods, training
-from hess.bench.groups import _no_baseline
-from hess.bench.paces import PACES
+from hess.bench import components, resident, simulation, training
+from hess.bench.measuring import FULL, QUICK, Size
+from hess.bench.parts import _no_baseline
 from hess.bench.processes import Worker, rows_of, worker
-from hess.bench.rows import Row
-from hess.bench.sizes import FULL, QUICK, Size
-from hess.bench.updates import limit_row
+from hess.bench.table import Row
+from hess.bench.updates import limit_row, stable_baselines
 from hess.config import RecordConfig
 from hess.envs import TASKS
 from hess.errors import HessError
@@ -56,7 +54,7 @@ def check(rows: list[Row], group: str) -> None:
 
 
 def test_envs_have_a_row_for_every_task() -> None:
-    rows = importlib.import_module("hess.bench.envs").rows(TINY)
+    rows = simulation.rows(TINY)
     check(rows, "envs")
     assert [row.name.split()[0] for row in rows] == list(TASKS)
     for row in rows:
@@ -72,7 +70,7 @@ def test_envs_have_a_row_for_every_task() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("group", ["representation", "acting"])
 def test_groups_in_this_process(group: str) -> None:
-    check(importlib.import_module(f"hess.bench.{group}").rows(TINY), group)
+    check(getattr(components, group)(TINY), group)
 
 
 @pytest.mark.slow
@@ -83,12 +81,12 @@ def test_update_and_limit_take_turns_in_two_processes() -> None:
 @pytest.mark.skipif(_no_baseline() is not None, reason="needs the extra [bench]")
 def test_stable_baselines_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    assert PACES["stable-baselines3"](TINY)() > 0
+    assert stable_baselines(TINY)() > 0
 
 
 def test_a_failing_worker_is_one_sentence() -> None:
     with pytest.raises(HessError, match=r"measuring 'nothing' failed: .*nothing"):
-        rows_of("nothing", TINY, runtime.available_cores()[:1])
+        rows_of("hess.bench.components:nothing", TINY, runtime.available_cores()[:1])
 
 
 def test_a_worker_ends_when_the_block_fails() -> None:
@@ -99,7 +97,7 @@ def test_a_worker_ends_when_the_block_fails() -> None:
 
 
 def _fail_inside(workers: list[Worker]) -> None:
-    with worker("pace", "product", TINY, runtime.available_cores()[:1]) as asked:
+    with worker("hess.bench.updates:matmul", TINY, runtime.available_cores()[:1]) as asked:
         workers.append(asked)
         raise RuntimeError
 
@@ -144,16 +142,16 @@ def test_training_is_measured_whole_and_in_halves() -> None:
 
 @pytest.mark.slow
 def test_every_hierarchical_baseline_is_compared_with_hess() -> None:
-    rows = methods.rows(TINY, task="PointMaze")
+    rows = components.methods(TINY, task="PointMaze")
     check(rows, "methods")
-    assert [row.name.removeprefix("a step of ") for row in rows] == list(methods.VARIANTS)
+    assert [row.name.removeprefix("a step of ") for row in rows] == list(components.VARIANTS)
     assert all(row.goal is not None and row.goal.value == 1.3 for row in rows)
 
 
 @pytest.mark.slow
 def test_memory_is_watched() -> None:
-    check(memory.rows(TINY), "memory")
+    check(resident.rows(TINY), "memory")
 
 
 def test_growth_compares_the_second_quarter_with_the_last() -> None:
-    assert memory.growth([0.0, 50.0, 100.0, 100.0, 100.0, 101.0, 103.0, 103.0]) == 3.0
+    assert resident.growth([0.0, 50.0, 100.0, 100.0, 100.0, 101.0, 103.0, 103.0]) == 3.0

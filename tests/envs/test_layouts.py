@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hess.envs.floor_plan import FloorPlan
+from hess.envs.floorplan import FloorPlan
 from hess.envs.layouts import FOUR_ROOMS, PUSH, U_MAZE, WALL, Layout
 from hess.errors import HessError
 

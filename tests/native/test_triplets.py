@@ -11,7 +11,7 @@ import pytest
 
 from hess.agents.networks import MLP
 from hess.agents.representation import Anchors, Representation
-from hess.bench.synthetic import noise_replay
+from hess.bench.noise import noise_replay
 from hess.config import RepresentationConfig
 from hess.native import library
 from hess.replay import EpisodeShape, Index, Replay

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hess.cli import main
-from hess.cli.sweeping import ManyRuns
+from hess.cli.sweep import ManyRuns
 from hess.config import Config
 from hess.runs.run import Run, find_runs
 from hess.sweeps.drawings import Material, draw

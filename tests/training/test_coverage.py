@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from hess.envs.floor_plan import FloorPlan
+from hess.envs.floorplan import FloorPlan
 from hess.training.coverage import Coverage
 
 # Four by two metres, of which a wall fills the second column.

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from hess.agents.hess import Hess
-from hess.bench.rows import Goal, Row
-from hess.bench.sizes import Size
-from hess.bench.synthetic import ANT_MAZE, finished, noise_episode
-from hess.bench.watched import Watch, train_watched
+from hess.bench.measuring import Size
+from hess.bench.noise import ANT_MAZE, finished, noise_episode
+from hess.bench.table import Goal, Row
+from hess.bench.training import Watch, train_watched
 from hess.config import Config, override
 from hess.presets import preset
 from hess.replay import insert
@@ -42,7 +42,7 @@ def growth(values: Sequence[float]) -> float:
 def _growth_row(size: Size) -> Row:
     watch = Watch(resident)
     train_watched(_config(size.memory_steps), watch)
-    values = [moment.value for moment in watch.moments]
+    values = [each.value for each in watch.rounds]
     return Row(
         group="memory",
         name=f"growth over {size.memory_steps:,} PointMaze steps",

@@ -9,15 +9,13 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.bench.rows import Goal, Row
-from hess.bench.sizes import Size
-from hess.bench.timing import cpu_seconds, in_turns, median_ratio
+from hess.bench.measuring import MICROSECONDS, Size, cpu_seconds, in_turns
+from hess.bench.table import Goal, Row, compared
 from hess.envs import TASKS, make
 from hess.envs.physics import mujoco
 from hess.envs.simulated import SimulatedTask
 from hess.errors import HessError
 
-_MICROSECONDS = 1e6
 _POINT_FACTOR = 40  # a point step takes about this many times less than an ant step
 _LIMIT, _LIMIT_WITH_IMAGES, _POINT_SPEED = 1.10, 1.5, 50_000
 
@@ -43,17 +41,8 @@ def _simulated_row(task: str, env: Env, simulated: SimulatedTask, size: Size) ->
     pair = _Lockstep(env, simulated, size.env_steps, TASKS[task].horizon)
     ours, bare = in_turns(pair.step_env, pair.step_bare, repetitions=size.env_chunks)
     pair.check()
-    return Row(
-        group="envs",
-        name=f"{task} step",
-        measured=statistics.median(ours),
-        unit="µs",
-        reference=statistics.median(bare),
-        reference_name="mj_step of the same model and actions",
-        ratio=median_ratio(ours, bare),
-        ratio_name="measured / reference",
-        goal=_goal(task),
-    )
+    what = "mj_step of the same model and actions"
+    return compared("envs", f"{task} step", "µs", (ours, bare), what, goal=_goal(task))
 
 
 def _goal(task: str) -> Goal | None:
@@ -87,7 +76,7 @@ class _Lockstep:
             for action in actions:
                 step(action)
 
-        return cpu_seconds(work) / self._steps * _MICROSECONDS
+        return cpu_seconds(work) / self._steps * MICROSECONDS
 
     def step_bare(self) -> float:
         """Microseconds per `mj_step`, with the assignment of the controls."""
@@ -100,7 +89,7 @@ class _Lockstep:
                 control[:] = values
                 step(model, data, substeps)
 
-        return cpu_seconds(work) / self._steps * _MICROSECONDS
+        return cpu_seconds(work) / self._steps * MICROSECONDS
 
     def _actions(self) -> NDArray[np.float32]:
         if self._waiting is not None:

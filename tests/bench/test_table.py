@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hess.bench.groups import GROUPS, PARTS, obstacle
-from hess.bench.report import FORMAT, Report
-from hess.bench.rows import Goal, Row
-from hess.bench.sizes import FULL, QUICK
-from hess.bench.timing import in_turns, median_ratio
+from hess.bench.measuring import FULL, QUICK, in_turns
+from hess.bench.parts import GROUPS, PARTS, obstacle
+from hess.bench.table import FORMAT, BenchTable, Goal, Row, compared
 from hess.cli import main
 from hess.errors import HessError
 
@@ -46,11 +44,13 @@ def test_turns_alternate_in_who_goes_first() -> None:
 
 
 def test_a_slow_moment_does_not_change_the_ratio() -> None:
-    assert median_ratio([2.0, 20.0, 2.0, 9.0], [1.0, 10.0, 1.0, 1.0]) == 2.0
+    turns = [2.0, 20.0, 2.0, 9.0], [1.0, 10.0, 1.0, 1.0]
+    assert compared("sac", "fast", "ms", turns, "limit").ratio == 2.0
+    assert compared("sac", "fast", "ms", turns, "limit", times_faster=True).ratio == 0.5
 
 
 def test_the_file_holds_all_that_was_measured(tmp_path: Path) -> None:
-    report = Report(QUICK, [0, 1], tmp_path / "new" / "results.json")
+    report = BenchTable(QUICK, [0, 1], tmp_path / "new" / "results.json")
     report.add([FAST, BIG])
     report.skip("training: needs 2 cores")
     written = json.loads((tmp_path / "new" / "results.json").read_text())
@@ -64,7 +64,7 @@ def test_the_file_holds_all_that_was_measured(tmp_path: Path) -> None:
 
 
 def test_the_table_shows_every_row(capsys: pytest.CaptureFixture[str]) -> None:
-    report = Report(FULL, [0])
+    report = BenchTable(FULL, [0])
     report.add([FAST, BIG, PLAIN])
     report.show()
     shown = capsys.readouterr().out
@@ -77,7 +77,7 @@ def test_an_unwritable_file_is_refused_before_measuring(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for bad in (tmp_path, tmp_path / "file" / "results.json"):
         with pytest.raises(HessError, match="cannot write"):
-            Report(QUICK, [0], bad)
+            BenchTable(QUICK, [0], bad)
 
 
 def test_parts_say_why_they_cannot_be_measured() -> None:

@@ -1,10 +1,30 @@
-"""`hess methods`."""
+"""`hess envs` and `hess methods`: what there is."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Envs:
+    """List the tasks."""
+
+    images: bool = True
+    """Show the variants with a view from above as well."""
+
+    def run(self) -> int:
+        """Print the table."""
+        from hess.envs import TASKS
+
+        rows = [
+            (task.id, task.robot, task.map, str(task.horizon), str(task.observation), goal)
+            for task in TASKS.values()
+            if self.images or not task.images
+            for goal in [f"({', '.join(f'{value:g}' for value in task.goal)})"]
+        ]
+        _show(("id", "robot", "map"), rows, numbers=("horizon", "observation", "goal"), fixed=2)
+        return 0
 
 
 @dataclass(frozen=True)
@@ -44,13 +64,15 @@ def _grid_rows() -> Iterable[tuple[str, ...]]:
         yield row.name, row.symbol, row.field, values, source
 
 
-def _show(columns: Sequence[str], rows: Iterable[tuple[str, ...]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
+def _show(
+    columns: Sequence[str],
+    rows: Iterable[tuple[str, ...]],
+    numbers: Sequence[str] = (),
+    fixed: int = 0,
+) -> None:
+    from hess.console import console, plain_table
 
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
-    for name in columns:
-        table.add_column(name)
+    table = plain_table(columns, numbers, fixed)
     for row in rows:
         table.add_row(*row)
-    Console(width=None if sys.stdout.isatty() else 200).print(table)
+    console().print(table)

@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from hess.bench.measuring import Size
 from hess.bench.processes import rows_of
-from hess.bench.rows import Row
-from hess.bench.sizes import Size
+from hess.bench.table import Row
 from hess.bench.updates import baseline_row, limit_row
 
 
@@ -28,8 +28,8 @@ def _one(measure: Callable[[Size, Sequence[int]], Row]) -> Callable[..., list[Ro
     return lambda size, cores: [measure(size, cores)]
 
 
-def _module(name: str) -> Callable[..., list[Row]]:
-    return lambda size, cores: rows_of(name, size, cores)
+def _rows(target: str) -> Callable[..., list[Row]]:
+    return lambda size, cores: rows_of(f"hess.bench.{target}", size, cores)
 
 
 def _no_baseline() -> str | None:
@@ -46,16 +46,16 @@ def _no_proc() -> str | None:
 
 
 PARTS = (
-    Part("envs", "environment steps", 1, _module("envs")),
+    Part("envs", "environment steps", 1, _rows("simulation:rows")),
     Part("sac", "SAC update on one core", 1, _one(limit_row)),
     Part("sac", "SAC update on two cores", 2, _one(limit_row)),
     Part("baseline", "Stable-Baselines3 on one core", 1, _one(baseline_row), _no_baseline),
     Part("baseline", "Stable-Baselines3 on two cores", 2, _one(baseline_row), _no_baseline),
-    Part("representation", "φ minibatches", 1, _module("representation")),
-    Part("acting", "actions", 1, _module("acting")),
-    Part("training", "training on AntMaze", 2, _module("training")),
-    Part("methods", "methods against HESS", 1, _module("methods")),
-    Part("memory", "memory", 2, _module("memory"), _no_proc),
+    Part("representation", "φ minibatches", 1, _rows("components:representation")),
+    Part("acting", "actions", 1, _rows("components:acting")),
+    Part("training", "training on AntMaze", 2, _rows("training:rows")),
+    Part("methods", "methods against HESS", 1, _rows("components:methods")),
+    Part("memory", "memory", 2, _rows("resident:rows"), _no_proc),
 )
 
 GROUPS = tuple(dict.fromkeys(part.group for part in PARTS))

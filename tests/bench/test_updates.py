@@ -9,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from hess.agents.sac import SAC, Batch
-from hess.bench.flops import inner_products, products, sac_update
+from hess.bench.updates import inner_multiplications, multiplications, sac_update
 from hess.config import LevelConfig
 
 
 def test_products_of_a_network() -> None:
-    assert products([2, 3, 5]) == 2 * 3 + 3 * 5
-    assert inner_products([2, 3, 5]) == 3 * 5
+    assert multiplications([2, 3, 5]) == 2 * 3 + 3 * 5
+    assert inner_multiplications([2, 3, 5]) == 3 * 5
 
 
 def test_update_of_the_smallest_networks_by_hand() -> None:
