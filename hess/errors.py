@@ -10,6 +10,15 @@ class HessError(Exception):
     """Bad input or a broken environment; the message is one sentence for the user."""
 
 
+class MissingExtraError(HessError):
+    """Something optional is not installed; the message says how to install it."""
+
+    def __init__(self, what: str, package: str, extra: str):
+        super().__init__(
+            f"{what} needs {package}, which is not installed: pip install 'hess[{extra}]'"
+        )
+
+
 def unknown(kind: str, name: str, valid: Iterable[str]) -> HessError:
     """An error that names the bad value, the closest valid one and all choices."""
     choices = sorted(valid)

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from hess.analysis import curves, explored, latent, skills, style
 from hess.analysis.groups import by_method, by_task
+from hess.errors import MissingExtraError
 from hess.runs.folder import folder_name
 from hess.runs.run import NothingToDrawError, Run
 
@@ -43,16 +44,25 @@ METHOD_FIGURES: dict[str, Callable[[Sequence[Run]], Figure]] = {
 def draw_all(
     runs: Sequence[Run], out: Path, smooth: int, skipped: Callable[[str], None]
 ) -> Iterator[Path]:
-    """Write every figure that the runs allow and yield its PNG; `skipped` hears of the others."""
+    """Write every figure that the runs allow and yield its PNG; `skipped` hears of the others.
+
+    One that needs what is not installed is an error, once the others are drawn.
+    """
+    missing: MissingExtraError | None = None
     for path, draw in _jobs(runs, out, smooth):
         try:
             figure = draw()
         except NothingToDrawError as reason:
             skipped(f"no {path.name}: {reason}")
             continue
+        except MissingExtraError as error:
+            missing = error
+            continue
         for ending in FORMATS:
             style.save_figure(figure, path.with_name(path.name + ending))
         yield path.with_name(path.name + FORMATS[0])
+    if missing is not None:
+        raise missing
 
 
 def _jobs(

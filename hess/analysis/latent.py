@@ -9,11 +9,11 @@ from matplotlib.figure import Figure
 from hess.analysis import maps, style
 from hess.analysis.explored import start_to_end_bar, steps_text
 from hess.analysis.maps import Floats
-from hess.analysis.tsne import embed_in_plane
+from hess.errors import MissingExtraError
 from hess.runs.run import NothingToDrawError, Run
 from hess.runs.snapshots import Trajectory
 
-_POINTS = 600  # of all trajectories together; exact t-SNE takes seconds for these
+_POINTS = 600  # of all trajectories together: enough to see, and seconds to embed
 _EPISODES = 5  # more of them hide each other
 
 
@@ -61,3 +61,17 @@ def _draw_space(axes: Axes, embeddings: list[Floats]) -> None:
     maps.frame(axes, places)
     axes.set_aspect("equal")
     axes.set(xlabel="t-SNE, 1st", ylabel="t-SNE, 2nd", xticks=[], yticks=[])
+
+
+def embed_in_plane(points: Floats, seed: int = 0) -> Floats:
+    """Points that are near each other stay near each other, by t-SNE. [n, d] -> [n, 2]."""
+    try:
+        from sklearn.manifold import TSNE
+    except ImportError as error:
+        raise MissingExtraError("the latent figure", "scikit-learn", "tsne") from error
+    neighbours = min(30.0, (len(points) - 1) / 3)
+    # From the principal components on, so that the coarse order survives; equal points have none.
+    start = "pca" if points.std() > 0 else "random"
+    method = TSNE(perplexity=neighbours, init=start, random_state=seed)
+    placed: Floats = method.fit_transform(points)
+    return placed

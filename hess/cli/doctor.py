@@ -17,7 +17,7 @@ from typing import Literal
 from hess import runtime
 from hess.native import library
 
-EXTRAS = {"bench": ("stable_baselines3", "torch"), "ray": ("ray",)}
+EXTRAS = {"bench": ("stable_baselines3", "torch"), "ray": ("ray",), "tsne": ("sklearn",)}
 TIMEOUT = 120
 
 _JAX = """
@@ -135,7 +135,7 @@ def check_cache() -> Iterator[Finding]:
         yield Finding("cache", f"{folder}, {size:.0f} MiB")
 
 
-def check_products() -> Iterator[Finding]:
+def check_matmuls() -> Iterator[Finding]:
     """Matmuls of our own: compiled, loaded and right."""
     kind, problem = run_python(_MATMUL)
     if problem is not None:
@@ -169,7 +169,7 @@ CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
     check_rendering,
     check_machine,
     check_cache,
-    check_products,
+    check_matmuls,
     check_extras,
 )
 

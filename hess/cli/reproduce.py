@@ -68,10 +68,12 @@ class Reproduce(ManyRuns):
         )
 
     def _draw(self, chosen: list[Suite], shown: dict[str, tuple[Panel, ...]]) -> None:
+        from hess.errors import MissingExtraError
         from hess.runs.run import NothingToDrawError
         from hess.sweeps.drawings import Material, draw
 
         folder = self._where_runs_are().runs
+        missing: MissingExtraError | None = None
         for suite in chosen:
             tasks = self.tasks or suite.tasks
             material = Material(suite, tasks, shown[suite.name], folder, self.smooth)
@@ -80,6 +82,10 @@ class Reproduce(ManyRuns):
                     print(path)
             except NothingToDrawError as reason:
                 print(f"no {suite.name}: {reason}")
+            except MissingExtraError as error:  # the others do not need it
+                missing = error
+        if missing is not None:
+            raise missing
 
     def _list_suites(self, chosen: list[Suite], request: Request) -> int:
         """What there is, what it needs, and what of it is still to do."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from hess import runtime
-from hess.errors import HessError
+from hess.errors import HessError, MissingExtraError
 from hess.files import read_sealed, reason
 from hess.sweeps.conduct import Ending
 from hess.sweeps.plan import PlannedRun
@@ -37,7 +37,7 @@ class RayEngine:
 
     def __init__(self, sweep: Path, address: str | None, cores: int, gpus: float):
         if find_spec("ray") is None:
-            raise HessError("--ray needs Ray, which is not installed: pip install 'hess[ray]'")
+            raise MissingExtraError("--ray", "Ray", "ray")
         self._sweep, self._address = sweep.resolve(), address
         self._cores, self._gpus = cores, gpus
         self._tasks: dict[Any, PlannedRun] = {}

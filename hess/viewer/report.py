@@ -19,7 +19,7 @@ from hess.analysis.explored import steps_text
 from hess.analysis.figures import one_per_method
 from hess.analysis.groups import by_task
 from hess.analysis.statistics import arrivals
-from hess.errors import HessError
+from hess.errors import HessError, MissingExtraError
 from hess.files import read_json, write_atomic
 from hess.runs.command import train_command
 from hess.runs.run import NothingToDrawError, Run
@@ -207,6 +207,8 @@ def _figure_card(title: str, draw: Callable[[], Figure]) -> str:
         figure = draw()
     except NothingToDrawError:
         return ""
+    except MissingExtraError as error:
+        return _card(title, f'<p class="note">{escape(str(error))}</p>')
     content = io.BytesIO()
     figure.savefig(content, format="png", dpi=_DPI)
     encoded = base64.b64encode(content.getvalue()).decode()

@@ -32,8 +32,8 @@ def arrived(steps: list[float], reached: list[bool]) -> Arrivals:
 def test_the_interval_of_a_mean_is_students() -> None:
     estimate = statistics.mean_estimate(np.array([0.0, 0.5, 1.0]))
     assert estimate.value == 0.5
-    assert estimate.high == pytest.approx(0.5 + 4.303 * 0.5 / math.sqrt(3))
-    assert estimate.low == pytest.approx(0.5 - 4.303 * 0.5 / math.sqrt(3))
+    assert estimate.high == pytest.approx(0.5 + 4.302653 * 0.5 / math.sqrt(3))
+    assert estimate.low == pytest.approx(0.5 - 4.302653 * 0.5 / math.sqrt(3))
 
 
 def test_the_interval_covers_the_mean_as_often_as_it_says() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from hess.cli.doctor import check_products
+from hess.cli.doctor import check_matmuls
 from hess.errors import HessError
 from hess.native import library
 
@@ -180,7 +180,7 @@ def test_xla_can_be_asked_for(own_cache: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("HESS_PRODUCTS", "xla")
     assert library.kind() == "xla"
     assert list(own_cache.iterdir()) == []
-    (finding,) = check_products()
+    (finding,) = check_matmuls()
     assert finding.verdict == "ok"
     assert "left to XLA by HESS_PRODUCTS=xla" in finding.detail
 
@@ -199,7 +199,7 @@ def test_a_typo_is_an_error_with_the_choices(tmp_path: Path) -> None:
 
 
 def test_the_doctor_names_what_is_missing(no_compiler: None) -> None:
-    (finding,) = check_products()
+    (finding,) = check_matmuls()
     assert finding.verdict == "note"
     assert "no C++ compiler" in finding.detail
     assert finding.advice == library.ADVICE
