@@ -77,7 +77,7 @@ def configure(cores: Sequence[int] | None = None, threads: int | None = None) ->
         _pin(choice.cores)
     if threads is not None:
         _limit_threads(threads)
-    # The actor's two small matrix products: waking a second BLAS thread costs more than it brings.
+    # The actor's two small matmuls: waking a second BLAS thread costs more than it brings.
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     choose_gl()

@@ -168,7 +168,7 @@ DIAGNOSTICS = {
         "The same as the worker is paid for it: over the goals of the last c steps.",
     ),
     "low/deviation": Explanation(
-        "deviation of actions",
+        "standard deviation of actions",
         "before the tanh",
         "How much the worker tries out; it falls as actions get sure.",
     ),

@@ -186,7 +186,7 @@ _KERNEL = np.exp(-(_OFFSETS**2) / 2.0) / np.exp(-(_OFFSETS**2) / 2.0).sum()
 
 
 def blurred(image: Floats) -> Floats:
-    """Gaussian blur with a deviation of one pixel. [a, b] -> [a, b]."""
+    """Gaussian blur with a standard deviation of one pixel. [a, b] -> [a, b]."""
     for axis in (0, 1):
         image = np.apply_along_axis(np.convolve, axis, image, _KERNEL, "same")
     return image

@@ -24,8 +24,8 @@ class Size:
     """AntMaze steps in turns with as many of bare MuJoCo."""
     updates: int
     """SAC updates in one compiled loop."""
-    products: int
-    """Matrix products of 1024³ for the speed limit."""
+    matmuls: int
+    """Matmuls of 1024³ for the speed limit."""
     stored: int
     """Episodes in the replay that is learned from."""
     minibatches: int
@@ -49,7 +49,7 @@ FULL = Size(
     env_chunks=100,
     env_steps=25,
     updates=200,
-    products=20,
+    matmuls=20,
     stored=200,
     minibatches=2_500,
     cycle=20,
@@ -65,7 +65,7 @@ QUICK = Size(
     env_chunks=20,
     env_steps=10,
     updates=50,
-    products=8,
+    matmuls=8,
     stored=50,
     minibatches=500,
     cycle=5,

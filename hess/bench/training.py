@@ -42,7 +42,7 @@ class TrainingSpeeds(NamedTuple):
     environment: float
     learner: float
     learner_on_one_core: float
-    authors: float  # of the released code, scaled to products right before and after training
+    authors: float  # of the released code, scaled to matmuls right before and after training
 
 
 def rows(size: Size, task: str = "AntMaze") -> list[Row]:

@@ -112,10 +112,10 @@ def update(size: Size) -> Measurement:
 def matmul(size: Size) -> Measurement:
     """Milliseconds that an update's arithmetic takes at the speed of a large matmul."""
     multiply = _large_matmul()
-    share = sac_update(OBSERVATION, ACTION, HIDDEN, BATCH) / (2 * SIDE**3 * size.products)
+    share = sac_update(OBSERVATION, ACTION, HIDDEN, BATCH) / (2 * SIDE**3 * size.matmuls)
 
     def work() -> None:
-        for _ in range(size.products):
+        for _ in range(size.matmuls):
             multiply()
 
     work()
@@ -125,7 +125,7 @@ def matmul(size: Size) -> Measurement:
 def core_speed(size: Size) -> float:
     """Billions of operations per second of one core in such a matmul, now."""
     multiply = _large_matmul()
-    taken = [cpu_seconds(multiply) for _ in range(size.products)]
+    taken = [cpu_seconds(multiply) for _ in range(size.matmuls)]
     return 2e-9 * SIDE**3 / statistics.median(taken)
 
 

@@ -8,7 +8,7 @@ import shutil
 import sys
 
 
-def same_command() -> str:
+def resume_command() -> str:
     """The command line that was typed; given again, it goes on."""
     return shlex.join([*_program(), *sys.argv[1:]])
 

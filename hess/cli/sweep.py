@@ -99,7 +99,7 @@ class ManyRuns:
         return 0
 
     def _conduct(self, plan: Plan, folder: SweepFolder, engine: Engine) -> int:
-        from hess.cli.resume_hint import same_command, signal_code
+        from hess.cli.resume_hint import resume_command, signal_code
         from hess.sweeps.conduct import conduct
         from hess.sweeps.overview import display
 
@@ -108,7 +108,7 @@ class ManyRuns:
         code = tell(outcome.overview, self.runs)
         if outcome.signal is not None:
             print("stopped; everything is saved")
-            print(f"resume with: {same_command()}")
+            print(f"resume with: {resume_command()}")
             return signal_code(outcome.signal)
         return code
 

@@ -14,7 +14,7 @@ from typing import Any
 import tyro
 
 from hess.agents.methods import import_method
-from hess.cli.resume_hint import same_command, signal_code
+from hess.cli.resume_hint import resume_command, signal_code
 from hess.config import Config
 from hess.envs.arguments import normalised
 from hess.presets import preset
@@ -67,7 +67,7 @@ class Train(Config):
         folder = RunFolder(done.path)
         if not done.result.finished:
             print(f"stopped at step {done.result.step:,}; everything is saved")
-            print(f"resume with: {same_command()}")
+            print(f"resume with: {resume_command()}")
             return signal_code(done.result.signal or signal.SIGTERM)
         draw_curve(folder)
         rate = done.result.success_rate

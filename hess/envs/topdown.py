@@ -19,7 +19,7 @@ class TopDownView:
 
     Every block is a unit square on the pixel grid, drawn by the area it covers of each pixel.
     That area is a product of an overlap in x and one in y, max(0, 1 - |pixel centre - block
-    centre|) each, so all walls of the map together are two small matrix products.
+    centre|) each, so all walls of the map together are two small matmuls.
     """
 
     def __init__(self, layout: Layout) -> None:
