@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hess import runtime
-from hess.agents.agent import Agent
+from hess.agents.agent import Agent, Floats
 from hess.agents.methods import import_method
 from hess.agents.playing import Playing, State, check_state, split_batch, started
 from hess.agents.trees import prefixed, select
@@ -35,8 +35,6 @@ from hess.training.display import Display, LiveDisplay, PlainDisplay
 from hess.training.probe import probe
 from hess.training.trainer import Result, Trainer
 from hess.validation import validate
-
-Floats = NDArray[np.floating[Any]]
 
 _MOST_ENVS = 4096  # that a stranger's checkpoint can have pending episodes of
 

@@ -9,7 +9,7 @@ import json
 import os
 import stat
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +149,15 @@ def read_sealed(path: Path) -> dict[str, Any]:
 
 def _seal(value: dict[str, Any]) -> str:
     return digest(json.dumps(value, sort_keys=True).encode())
+
+
+@contextlib.contextmanager
+def named(action: str, path: Path) -> Iterator[None]:
+    """What the system refuses to do with a file, as a sentence that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise HessError(f"cannot {action} {str(path)!r}: {reason(error)}") from error
 
 
 def reason(error: OSError) -> str:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from hess.agents.agent import Floats
 from hess.analysis import statistics
 from hess.analysis.groups import by_setting, by_task
 from hess.analysis.recorded import COLUMNS, RecordedSeed, read_table
-from hess.analysis.statistics import Estimate, Floats
+from hess.analysis.statistics import Estimate
 from hess.errors import HessError, unknown
 from hess.runs.logs import Series
 from hess.runs.run import Run, find_runs, walk
@@ -35,6 +36,12 @@ class ComparedRun:
     def last_step(self) -> int:
         """Of the last evaluation; 0 before the first."""
         return int(self.success.steps[-1]) if len(self.success.steps) else 0
+
+    @classmethod
+    def of(cls, run: Run, task: str, method: str) -> ComparedRun:
+        """A run folder under the names that a table gives it."""
+        success = run.evaluations.get("success_rate", Series(np.empty(0), np.empty(0)))
+        return cls(task, method, run.config.seed, success, run.path)
 
     def until(self, step: int) -> ComparedRun:
         """The same run as it was at a step."""
@@ -119,13 +126,10 @@ def recorded_run(curve: RecordedSeed) -> ComparedRun:
 
 def _trained(runs: Sequence[Run]) -> Iterator[tuple[ComparedRun, int]]:
     """The runs with the steps they are meant to do."""
-    nothing = Series(np.empty(0), np.empty(0))
     for task, own in by_task(runs).items():
         for setting in by_setting(own):
             for run in setting.runs:
-                success = run.evaluations.get("success_rate", nothing)
-                outcome = ComparedRun(task, setting.label, run.config.seed, success, run.path)
-                yield outcome, run.config.steps
+                yield ComparedRun.of(run, task, setting.label), run.config.steps
 
 
 def _refuse_twins(outcomes: Iterable[ComparedRun]) -> None:
@@ -176,10 +180,7 @@ def _finals(group: Sequence[ComparedRun], last: int) -> Floats:
 
 
 def _over_tasks(
-    tasks: Sequence[str],
-    method: str,
-    reference: str | None,
-    finals: dict[tuple[str, str], Floats],
+    tasks: Sequence[str], method: str, reference: str | None, finals: dict[tuple[str, str], Floats]
 ) -> ComparisonRow:
     """The scores on one task or several."""
     own = [finals[task, method] for task in tasks]

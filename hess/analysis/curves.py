@@ -173,11 +173,7 @@ def _draw_setting(axes: Axes, setting: Setting, number: int, smooth: int) -> Non
 
 
 def _draw_mean(
-    axes: Axes,
-    curve: Curve,
-    label: str,
-    number: int,
-    limits: tuple[float, float],
+    axes: Axes, curve: Curve, label: str, number: int, limits: tuple[float, float]
 ) -> None:
     """A mean over seeds with its interval, cut to where the quantity can be."""
     colour = style.PALETTE[number % len(style.PALETTE)]

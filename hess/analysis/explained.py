@@ -147,9 +147,7 @@ DIAGNOSTICS = {
         "0 while skills are learned without the task's reward, 1 once they are used to solve it.",
     ),
     "low/value": Explanation(
-        "value, low level",
-        "Q",
-        "Mean Q of sampled states; growth without bound is divergence.",
+        "value, low level", "Q", "Mean Q of sampled states; growth without bound is divergence."
     ),
     "high/value": Explanation(
         "value, high level",

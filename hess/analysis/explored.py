@@ -12,9 +12,10 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from hess.agents.agent import Floats
 from hess.agents.exploration import scores
 from hess.analysis import maps, style
-from hess.analysis.maps import Floats, SnapshotView
+from hess.analysis.maps import SnapshotView
 from hess.analysis.projection import Projection
 from hess.runs.run import NothingToDrawError, Run
 
@@ -195,9 +196,9 @@ def _moments(run: Run) -> list[int]:
     return spread_out(steps)
 
 
-def spread_out(steps: list[int]) -> list[int]:
-    """Up to five of them, with the first and the last."""
-    places = np.linspace(0, len(steps) - 1, min(_MOMENTS, len(steps)))
+def spread_out(steps: list[int], count: int = _MOMENTS) -> list[int]:
+    """Up to `count` of them, evenly, with the first and the last."""
+    places = np.linspace(0, len(steps) - 1, min(count, len(steps)))
     return [steps[place] for place in sorted({round(float(place)) for place in places})]
 
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 import numpy as np
 from matplotlib.font_manager import FontProperties, findfont
-from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
+from hess.agents.agent import Floats
 from hess.analysis.projection import Projection
 from hess.analysis.stage import SIZE
 from hess.analysis.style import GOAL, INK, PAPER, PATH, SUBGOAL, SUCCESS, start_to_end
+from hess.encoding import Picture
 from hess.runs.snapshots import Snapshot
-
-Picture = NDArray[np.uint8]
-Floats = NDArray[np.floating[Any]]
 
 _CAPTION = 52  # pixels
 _GAP = 4

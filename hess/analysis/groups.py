@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hess.agents.agent import Floats
 from hess.agents.methods import METHODS
 from hess.analysis.smoothing import running_mean
 from hess.analysis.statistics import half_width
 from hess.runs.logs import Series
 from hess.runs.run import Run
-
-Floats = NDArray[np.floating[Any]]
 
 _NOT_A_SETTING = ("seed", "steps", "task", "method", "record.", "evaluation.", "pipeline")
 

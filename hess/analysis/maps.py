@@ -10,14 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PatchCollection, PathCollection, QuadMesh
 from matplotlib.colors import LogNorm
 from matplotlib.patches import Rectangle
-from numpy.typing import NDArray
 
+from hess.agents.agent import Floats
 from hess.analysis import style
 from hess.analysis.projection import Projection
 from hess.envs.floorplan import FloorPlan
 from hess.runs.snapshots import Snapshot
 
-Floats = NDArray[np.floating[Any]]
 Box = tuple[float, float, float, float]  # left, low, right, high
 
 _PIXELS = 56  # per side of a density

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,20 +12,17 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from hess.agents.agent import Arrays
+from hess.agents.agent import Arrays, Floats
 from hess.analysis import maps, style
 from hess.analysis.explored import spread_out, steps_text
 from hess.runs.run import NothingToDrawError, Run
 from hess.runs.snapshots import SKILLS, list_snapshots, parse_file
 
-Floats = NDArray[np.floating[Any]]
-
 _SIDE = 2.9  # inches of a map
 _KEY = 61  # pixels per side of the key to the colours
 # A circle of hues that stay apart with every kind of colour vision.
 _WHEEL = LinearSegmentedColormap.from_list(
-    "skills",
-    [style.BLUE, style.GREEN, style.ORANGE, style.VERMILION, style.PURPLE, style.BLUE],
+    "skills", [style.BLUE, style.GREEN, style.ORANGE, style.VERMILION, style.PURPLE, style.BLUE]
 )
 
 

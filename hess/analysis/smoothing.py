@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hess.runs.logs import Floats, Series
+from hess.agents.agent import Floats
+from hess.runs.logs import Series
 
 
 def thin(series: Series, points: int) -> Series:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hess import runtime
+from hess.encoding import Picture
 from hess.envs.adapter import State
 from hess.envs.cheetah import Cheetah
 from hess.envs.models import maze_model
@@ -19,7 +19,6 @@ from hess.envs.point import PointMaze
 from hess.envs.task import GoalTask
 from hess.errors import HessError
 
-Picture = NDArray[np.uint8]
 Point = tuple[float, float]
 
 SIZE = 480  # pixels of a camera's square picture

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-Floats = NDArray[np.floating[Any]]
+from hess.agents.agent import Floats
 
 RESAMPLES = 2_000
 _TAILS = (2.5, 97.5)  # percent

@@ -8,9 +8,10 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hess.analysis.frames import Floats, Picture, SpaceMap, compose
+from hess.agents.agent import Floats
+from hess.analysis.frames import SpaceMap, compose
 from hess.analysis.stage import Point, Stage, open_stage
-from hess.encoding import VIDEO_FORMATS, encode_video
+from hess.encoding import VIDEO_FORMATS, Picture, encode_video
 from hess.envs.adapter import State, Task
 from hess.envs.task import GoalTask
 from hess.files import require_ending
@@ -91,12 +92,7 @@ class _Film:
             yield frame
 
     def _frame(
-        self,
-        state: State,
-        trail: list[Point],
-        path: list[Floats],
-        moment: str,
-        reached: int | None,
+        self, state: State, trail: list[Point], path: list[Floats], moment: str, reached: int | None
     ) -> Picture:
         subgoal: Point | None = None
         if self._snapshot is not None:

@@ -90,9 +90,7 @@ def acting(size: Size) -> list[Row]:
 def _learned(agent: Hess) -> Hess:
     """The agent with its φ declared learned: before that it would act at random."""
     agent.networks = eqx.tree_at(
-        lambda networks: networks.representation.updates,
-        agent.networks,
-        jnp.ones((), jnp.int32),
+        lambda networks: networks.representation.updates, agent.networks, jnp.ones((), jnp.int32)
     )
     return agent
 

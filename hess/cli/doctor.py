@@ -11,8 +11,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
-from typing import Literal
 
 from hess import runtime
 from hess.native import library
@@ -56,16 +56,22 @@ print("own" if library.is_loaded() else reason)
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the report: training works, works with limits, or does not work."""
+    """One line of the report; a problem is either a limit or the end of training."""
 
     subject: str
     detail: str
-    verdict: Literal["ok", "note", "bad"] = "ok"
+    problem: str | None = None
     advice: str = ""
+    fatal: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """In one word."""
+        return "ok" if self.problem is None else "bad" if self.fatal else "note"
 
     def __str__(self) -> str:
-        line = f"{self.verdict:4}  {self.subject:12}  {self.detail}"
-        return f"{line}\n{'':20}{self.advice}" if self.advice else line
+        line = f"{self.verdict:4}  {self.subject:12}  {self.problem or self.detail}"
+        return f"{line}\n{'':20}{self.advice}" if self.problem and self.advice else line
 
 
 @dataclass(frozen=True)
@@ -76,10 +82,9 @@ class Doctor:
         """Print the findings; 2 if HESS cannot train here."""
         runtime.configure()
         broken = False
-        for check in CHECKS:
-            for finding in check():
-                print(finding, flush=True)
-                broken = broken or finding.verdict == "bad"
+        for finding in chain.from_iterable(check() for check in CHECKS):
+            print(finding, flush=True)
+            broken = broken or finding.verdict == "bad"
         print("\nHESS cannot train here yet." if broken else "\nHESS can train here.")
         return 2 if broken else 0
 
@@ -87,14 +92,15 @@ class Doctor:
 def check_libraries() -> Iterator[Finding]:
     """JAX compiles and runs a program on some device; MuJoCo simulates."""
     yield Finding("Python", f"{sys.version.split()[0]}, {sys.platform}")
-    output, problem = run_python(_JAX)
-    platforms = os.environ.get("JAX_PLATFORMS")
-    again = "install it again: pip install --force-reinstall"
-    advice = f"unset JAX_PLATFORMS ({platforms!r})" if platforms else f"{again} jax"
-    yield Finding("JAX", problem, "bad", advice) if problem else Finding("JAX", output)
-    output, problem = run_python(_MUJOCO)
-    advice = f"unset MUJOCO_GL, or try MUJOCO_GL=egl; {again} 'mujoco>=3.12,<4'"
-    yield Finding("MuJoCo", problem, "bad", advice) if problem else Finding("MuJoCo", output)
+    platforms, again = os.environ.get("JAX_PLATFORMS"), "pip install --force-reinstall"
+    advice = (
+        f"unset JAX_PLATFORMS ({platforms!r})" if platforms else f"install it again: {again} jax"
+    )
+    yield Finding("JAX", *run_python(_JAX), advice, fatal=True)
+    advice = (
+        f"unset MUJOCO_GL, or try MUJOCO_GL=egl, or install it again: {again} 'mujoco>=3.12,<4'"
+    )
+    yield Finding("MuJoCo", *run_python(_MUJOCO), advice, fatal=True)
 
 
 def check_rendering() -> Iterator[Finding]:
@@ -102,8 +108,9 @@ def check_rendering() -> Iterator[Finding]:
     backend, problem = os.environ.get("MUJOCO_GL", "the display's OpenGL"), rendering_problem()
     if backend == "disable":
         problem = "switched off: there is no display and no EGL library"
-    detail = f"with {backend}: {problem or 'works'}"
-    yield Finding("rendering", detail, *(("note", runtime.rendering_advice()) if problem else ()))
+    elif problem is not None:
+        problem = f"fails with {backend}: {problem}"
+    yield Finding("rendering", f"works with {backend}", problem, runtime.rendering_advice())
 
 
 def check_machine() -> Iterator[Finding]:
@@ -112,27 +119,25 @@ def check_machine() -> Iterator[Finding]:
     yield Finding("processor", f"{usable}, {runtime.cpu_model()}")
     memory, free = runtime.memory_gib(), shutil.disk_usage(Path.cwd()).free / 2**30
     advice = "AntMaze with a replay of a million steps takes up to 1.5 GB: lower the capacity"
-    yield Finding("memory", f"{memory} GiB", *(("note", advice) if memory < 2 else ()))
-    detail = f"{free:.1f} GiB free in the current folder"
-    if not os.access(Path.cwd(), os.W_OK):
-        advice = "change to a folder of yours: runs go to runs/"
-        yield Finding("disk", "the current folder is not writable", "bad", advice)
-    elif free < 2:
-        yield Finding("disk", detail, "note", "a run with its checkpoints takes up to 2 GB")
+    yield Finding("memory", f"{memory} GiB", f"{memory} GiB" if memory < 2 else None, advice)
+    if os.access(Path.cwd(), os.W_OK):
+        room = f"{free:.1f} GiB free in the current folder"
+        advice = "a run with its checkpoints takes up to 2 GB"
+        yield Finding("disk", room, room if free < 2 else None, advice)
     else:
-        yield Finding("disk", detail)
+        advice = "change to a folder of yours: runs go to runs/"
+        yield Finding("disk", "", "the current folder is not writable", advice, fatal=True)
 
 
 def check_cache() -> Iterator[Finding]:
     """Compiled programs are kept between starts."""
     given = os.environ.get("JAX_COMPILATION_CACHE_DIR")
     folder = Path(given) if given else runtime.cache_folder()
-    if problem := runtime.cache_problem(folder):
-        advice = "every start compiles anew: set XDG_CACHE_HOME to a folder of yours"
-        yield Finding("cache", f"cannot write {folder}: {problem}", "note", advice)
-    else:
-        size = sum(entry.stat().st_size for entry in folder.glob("*-cache")) / 2**20
-        yield Finding("cache", f"{folder}, {size:.0f} MiB")
+    problem = runtime.cache_problem(folder)
+    size = sum(entry.stat().st_size for entry in folder.glob("*-cache")) / 2**20
+    advice = "every start compiles anew: set XDG_CACHE_HOME to a folder of yours"
+    cannot = None if problem is None else f"cannot write {folder}: {problem}"
+    yield Finding("cache", f"{folder}, {size:.0f} MiB", cannot, advice)
 
 
 def check_matmuls() -> Iterator[Finding]:
@@ -140,13 +145,12 @@ def check_matmuls() -> Iterator[Finding]:
     kind, problem = run_python(_MATMUL)
     if problem is not None:
         advice = f"set {runtime.PRODUCTS}=xla to leave matmuls to XLA"
-        yield Finding("matmuls", problem, "bad", advice)
-    elif kind == "own":
-        yield Finding("matmuls", "compiled for this processor")
+        yield Finding("matmuls", "", problem, advice, fatal=True)
     elif runtime.products_choice() == "xla":
         yield Finding("matmuls", f"left to XLA by {runtime.PRODUCTS}=xla")
     else:
-        yield Finding("matmuls", kind, "note", library.ADVICE)
+        reason = None if kind == "own" else kind
+        yield Finding("matmuls", "compiled for this processor", reason, library.ADVICE)
 
 
 def check_extras() -> Iterator[Finding]:
@@ -157,7 +161,7 @@ def check_extras() -> Iterator[Finding]:
         yield Finding("ffmpeg", str(imageio_ffmpeg.get_ffmpeg_version()))
     except RuntimeError:
         advice = "no videos: install ffmpeg, or set IMAGEIO_FFMPEG_EXE to it"
-        yield Finding("ffmpeg", "not found", "note", advice)
+        yield Finding("ffmpeg", "", "not found", advice)
     for extra, modules in EXTRAS.items():
         there = all(find_spec(module) for module in modules)
         absent = f'not installed, optional: pip install ".[{extra}]"'
@@ -165,12 +169,7 @@ def check_extras() -> Iterator[Finding]:
 
 
 CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
-    check_libraries,
-    check_rendering,
-    check_machine,
-    check_cache,
-    check_matmuls,
-    check_extras,
+    *(check_libraries, check_rendering, check_machine, check_cache, check_matmuls, check_extras),
 )
 
 

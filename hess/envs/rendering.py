@@ -9,9 +9,8 @@ from typing import Any
 
 import imageio.v3 as iio
 import numpy as np
-from numpy.typing import NDArray
 
-from hess.encoding import VIDEO_FORMATS, encode_video
+from hess.encoding import VIDEO_FORMATS, Picture, encode_video
 from hess.envs import registry
 from hess.errors import HessError
 from hess.files import require_ending, write_atomic
@@ -19,8 +18,6 @@ from hess.files import require_ending, write_atomic
 PICTURE_FORMATS = (".png", ".jpg", ".jpeg")
 ENLARGE = 2  # a picture file against a frame of a video
 FRAMES_PER_SECOND = 30  # for an environment that does not say
-
-Picture = NDArray[np.uint8]
 
 
 def render_picture(

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from hess.agents.agent import Arrays
 from hess.config import Config
 from hess.errors import HessError
-from hess.files import digest, read_bytes, refuse_links, remove_leftovers, write_atomic
+from hess.files import digest, named, read_bytes, refuse_links, remove_leftovers, write_atomic
 from hess.replay import Episode
 from hess.runs.manifest import (
     FORMAT,
@@ -162,7 +162,8 @@ class CheckpointFolder:
             if not self._kept or int(folder.name) > self._kept_step():
                 aside = folder.with_name(f"damaged-{folder.name}")
                 shutil.rmtree(aside, ignore_errors=True)
-                _rename(folder, aside)
+                with named("rename", folder):
+                    folder.rename(aside)
                 warn(f"the damaged checkpoint is set aside as {str(aside)!r}")
         for folder in unfinished_folders(self._run):
             if int(folder.name) > self._kept_step():
@@ -251,13 +252,6 @@ class CheckpointFolder:
                 if file not in needed:
                     with contextlib.suppress(OSError):
                         file.unlink()
-
-
-def _rename(path: Path, target: Path) -> None:
-    try:
-        path.rename(target)
-    except OSError as error:
-        raise HessError(f"cannot rename {str(path)!r}: {error.strerror}") from error
 
 
 def _size(path: Path) -> int | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hess.errors import HessError
-from hess.files import reason
+from hess.files import named
 
 
 class EventFile:
@@ -26,11 +26,9 @@ class EventFile:
 
         self._folder, now = folder, time.time()
         name = f"events.out.tfevents.{now:.0f}.{socket.gethostname()}.{first_step}"
-        try:
+        with named("write to", folder):
             folder.mkdir(parents=True, exist_ok=True)
             self._writer: Any = RecordWriter(str(folder / name))
-        except OSError as error:
-            raise self._problem(error) from error
         started = SessionLog(status=SessionLog.START)
         self._write(Event(wall_time=now, file_version="brain.Event:2"))
         self._write(Event(wall_time=now, step=first_step, session_log=started))
@@ -45,19 +43,15 @@ class EventFile:
 
     def close(self) -> None:
         """Nothing is buffered, unless writing has failed: then it fails again."""
-        try:
+        with named("write to", self._folder):
             self._writer.close()
-        except OSError as error:
-            raise self._problem(error) from error
 
     def _write(self, event: Any) -> None:
         try:
-            self._writer.write(event.SerializeToString())
-            self._writer.flush()
-        except OSError as error:
+            with named("write to", self._folder):
+                self._writer.write(event.SerializeToString())
+                self._writer.flush()
+        except HessError:
             with suppress(OSError):
                 self._writer.close()
-            raise self._problem(error) from error
-
-    def _problem(self, error: OSError) -> HessError:
-        return HessError(f"cannot write to {str(self._folder)!r}: {reason(error)}")
+            raise

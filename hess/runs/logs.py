@@ -12,17 +12,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hess.agents.agent import Floats
 from hess.errors import HessError
-from hess.files import reason
+from hess.files import named, reason
 from hess.runs.folder import RunFolder
 from hess.runs.manifest import Position, newest_manifest
 
-Floats = NDArray[np.floating[Any]]
 Row = dict[str, float]
 """A round by quantity, "step" among them; a quantity need not be in every row."""
 
@@ -128,12 +126,9 @@ def measured_speed(rows: Sequence[Row], pipeline: bool) -> float | None:
 def read_evaluations(folder: RunFolder, *, checked: bool = False) -> dict[str, list[float]]:
     """The columns of eval.csv, "step" first; `checked` against the newest checkpoint."""
     path = folder.evaluations_file
-    try:
+    content = b""
+    with named("read", path), suppress(FileNotFoundError):
         content = path.read_bytes()
-    except FileNotFoundError:
-        content = b""
-    except OSError as error:
-        raise HessError(f"cannot read {str(path)!r}: {reason(error)}") from error
     manifest = newest_manifest(folder.path) if checked else None
     if manifest is not None and not content.startswith(manifest.records.evaluations.encode()):
         raise _damaged(path)
@@ -183,16 +178,12 @@ def advance(position: Position, data: bytes) -> Position:
 
 def starts_with(path: Path, position: Position) -> bool:
     """Whether the file begins with what was written until a position."""
-    try:
-        with path.open("rb") as file:
-            reached = Position(0, 0)
-            while block := file.read(min(2**20, position.size - reached.size)):
-                reached = advance(reached, block)
-            return reached == position
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise HessError(f"cannot read {str(path)!r}: {reason(error)}") from error
+    reached: Position | None = None
+    with named("read", path), suppress(FileNotFoundError), path.open("rb") as file:
+        reached = Position(0, 0)
+        while block := file.read(min(2**20, position.size - reached.size)):
+            reached = advance(reached, block)
+    return reached == position
 
 
 def _damaged(path: Path) -> HessError:

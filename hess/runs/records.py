@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from hess.errors import HessError
-from hess.files import reason, write_atomic
+from hess.files import named, write_atomic
 from hess.runs.events import EventFile
 from hess.runs.folder import RunFolder
 from hess.runs.logs import advance, read_evaluations, starts_with
@@ -87,16 +88,14 @@ class Records:
         """Damaged metrics must not pass for measured ones, nor be the end of a run."""
         path = self._folder.metrics_file
         if starts_with(path, self._metrics):
-            _cut(path, self._metrics.size)
+            with named("write", path):
+                os.truncate(path, self._metrics.size)
             return
         aside = path.with_name(f"{path.name}.damaged")
-        try:
+        kept = "there is no old file"
+        with named("rename", path), suppress(FileNotFoundError):
             path.replace(aside)
             kept = f"the old file is {str(aside)!r}"
-        except FileNotFoundError:
-            kept = "there is no old file"
-        except OSError as error:
-            raise HessError(f"cannot rename {str(path)!r}: {reason(error)}") from error
         warn(f"{str(path)!r} is damaged and begins anew; {kept}")
         write_atomic(path, "")
         self._metrics = Position(0, 0)
@@ -104,7 +103,8 @@ class Records:
     def _cut_evaluations(self, warn: Callable[[str], None]) -> None:
         path, text = self._folder.evaluations_file, self._evaluations.encode()
         if starts_with(path, advance(Position(0, 0), text)):
-            _cut(path, len(text))
+            with named("write", path):
+                os.truncate(path, len(text))
             return
         write_atomic(path, text)
         warn(f"{str(path)!r} was damaged; it is restored from the checkpoint")
@@ -120,24 +120,11 @@ def refuse_orphans(folder: RunFolder, checkpoint_interval: int) -> None:
         )
 
 
-def _cut(path: Path, size: int) -> None:
-    try:
-        os.truncate(path, size)
-    except OSError as error:
-        raise HessError(f"cannot write {str(path)!r}: {reason(error)}") from error
-
-
 def _append(path: Path, line: str) -> None:
-    try:
-        with path.open("ab") as file:
-            file.write(line.encode())
-    except OSError as error:
-        raise HessError(f"cannot write {str(path)!r}: {reason(error)}") from error
+    with named("write", path), path.open("ab") as file:
+        file.write(line.encode())
 
 
 def _sync(path: Path) -> None:
-    try:
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise HessError(f"cannot write {str(path)!r}: {reason(error)}") from error
+    with named("write", path), path.open("rb") as file:
+        os.fsync(file.fileno())

@@ -14,13 +14,7 @@ from hess.config.absent import complete_fields
 from hess.envs.floorplan import FloorPlan
 from hess.errors import HessError
 from hess.runs.folder import RunFolder
-from hess.runs.logs import (
-    Series,
-    evaluation_series,
-    metric_series,
-    read_evaluations,
-    read_metrics,
-)
+from hess.runs.logs import Series, evaluation_series, metric_series, read_evaluations, read_metrics
 from hess.runs.snapshots import Snapshot, list_snapshots, load_snapshot
 from hess.runs.untrusted import needs_import, refuse_foreign_code
 

@@ -11,13 +11,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.agents.agent import Agent, Arrays
+from hess.agents.agent import Agent, Arrays, Floats
 from hess.errors import HessError
-from hess.files import read_bytes, reason, write_atomic
+from hess.files import named, read_bytes, write_atomic
 from hess.runs.folder import RunFolder
 from hess.runs.tensors import pack_sealed, unpack_sealed
 
-Floats = NDArray[np.floating[Any]]
 Parsed = TypeVar("Parsed")
 
 _LIMIT = 2**30  # bytes; a snapshot is small
@@ -53,10 +52,8 @@ def drop_later_snapshots(folder: RunFolder, step: int) -> None:
     for kind in (SUBGOAL_SPACE, SKILLS):
         for later, path in list_snapshots(folder, kind).items():
             if later > step:
-                try:
+                with named("remove", path):
                     path.unlink()
-                except OSError as error:
-                    raise HessError(f"cannot remove {str(path)!r}: {reason(error)}") from error
 
 
 # --- as figures read it ---------------------------------------------------------------------

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from hess import runtime
@@ -17,7 +16,6 @@ from hess.analysis.figures import CURVE_FIGURES, FORMATS, METHOD_FIGURES, RUN_FI
 from hess.analysis.groups import Setting
 from hess.analysis.tables import as_markdown
 from hess.files import write_atomic
-from hess.runs.logs import Series
 from hess.runs.run import Run
 from hess.sweeps.reproduction import Line, Panel
 from hess.sweeps.suites import Suite, hyper_parameters
@@ -60,25 +58,15 @@ def _curves(material: Material, out: Path) -> list[Path]:
     }
     figure = curves.panel_curves(settings, material.smooth)
     measure = Measure()
-    table = as_markdown(compare(_outcomes(settings), measure), measure)
-    write_atomic(out.with_suffix(".md"), table + "\n")
-    return [*_save(figure, out), out.with_suffix(".md")]
-
-
-def _outcomes(settings: dict[str, list[Setting]]) -> list[ComparedRun]:
-    nothing = Series(np.empty(0), np.empty(0))
-    return [
-        ComparedRun(
-            title,
-            setting.label,
-            run.config.seed,
-            run.evaluations.get("success_rate", nothing),
-            run.path,
-        )
+    runs = [
+        ComparedRun.of(run, title, setting.label)
         for title, group in settings.items()
         for setting in group
         for run in setting.runs
     ]
+    table = as_markdown(compare(runs, measure), measure)
+    write_atomic(out.with_suffix(".md"), table + "\n")
+    return [*_save(figure, out), out.with_suffix(".md")]
 
 
 def _one_run(name: str, material: Material, out: Path) -> list[Path]:

@@ -197,11 +197,6 @@ class Speeds:
         everything = [value for values in corrections.values() for value in values]
         self._usual = statistics.median(everything) if everything else 1.0
 
-    @property
-    def is_measured(self) -> bool:
-        """Whether any run stands behind the estimates."""
-        return bool(self._corrections)
-
     def of(self, config: Config) -> float:
         """Steps/s of a run: as its task and method were measured, or as usual on this machine."""
         correction = self._corrections.get((config.task, config.method), self._usual)

@@ -133,13 +133,7 @@ ALL = "all"
 _SEEDS = 5  # §5: "the mean of 5 runs"
 
 _VECTOR_AND_IMAGES = ("AntMaze", "AntPush", "AntMazeImages", "AntPushImages")
-_ALL_TASKS = (
-    "PointMaze",
-    *_VECTOR_AND_IMAGES,
-    "AntFourRooms",
-    "CheetahHurdle",
-    "CheetahAscending",
-)
+_ALL_TASKS = ("PointMaze", *_VECTOR_AND_IMAGES, "AntFourRooms", "CheetahHurdle", "CheetahAscending")
 
 
 @dataclass(frozen=True)

@@ -48,11 +48,7 @@ def as_text(job: Job) -> str:
 
 
 def job_of(
-    run: PlannedRun,
-    sweep: Path,
-    threads: int,
-    gpu_share: float,
-    cores: list[int] | None = None,
+    run: PlannedRun, sweep: Path, threads: int, gpu_share: float, cores: list[int] | None = None
 ) -> Job:
     """The job that trains a run of a sweep."""
     from hess.runs.command import train_command

@@ -11,11 +11,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from hess.analysis import curves, explored, latent
-from hess.analysis.explored import steps_text
+from hess.analysis.explored import spread_out, steps_text
 from hess.analysis.figures import one_per_method
 from hess.analysis.groups import by_task
 from hess.analysis.statistics import arrivals
@@ -70,17 +69,11 @@ def _data(runs: Sequence[Run]) -> dict[str, Any]:
         name = f"{run.config.task} · {run.config.method} · {run.path.name}"
         answers["list"].append(row | {"name": name, "title": name, "age": None})
         overview = library.run(".")
-        steps = _spread(overview["snapshots"], moments)
+        steps = spread_out(overview["snapshots"], moments)
         answers["runs"][name] = overview | {"name": name, "snapshots": steps}
         for step in steps:
             answers["snapshots"][f"{name} {step}"] = _thinner(library.snapshot(".", step))
     return answers
-
-
-def _spread(steps: list[int], count: int) -> list[int]:
-    """Some of the steps, evenly, with the first and the last."""
-    places = np.linspace(0, len(steps) - 1, min(count, len(steps)))
-    return [steps[place] for place in sorted({round(float(place)) for place in places})]
 
 
 def _thinner(snapshot: Payload) -> Payload:

@@ -201,5 +201,6 @@ def test_a_typo_is_an_error_with_the_choices(tmp_path: Path) -> None:
 def test_the_doctor_names_what_is_missing(no_compiler: None) -> None:
     (finding,) = check_matmuls()
     assert finding.verdict == "note"
-    assert "no C++ compiler" in finding.detail
+    assert finding.problem is not None
+    assert "no C++ compiler" in finding.problem
     assert finding.advice == library.ADVICE
