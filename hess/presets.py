@@ -24,6 +24,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "low.reward_scale": 1.0,
         "low.updates_per_decision": 1.0,
         "low.initial_temperature": 1.0,
+        "low.actor_interval": 1,
         "low.reward": "distance",
         "low.subgoal_input": "absolute",
         "low.normalise": False,

@@ -46,6 +46,8 @@ class LowConfig(LevelConfig):
     """γ of this level."""
     updates_per_decision: float = 0.4
     """Gradient updates per environment step."""
+    actor_interval: int = 2
+    """Updates of the critics per update of actor and temperature."""
     initial_temperature: float = 0.018
     """Entropy temperature at the start; it is tuned automatically from there."""
     reward: Literal["distance", "progress"] = "progress"
