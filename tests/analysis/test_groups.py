@@ -23,7 +23,7 @@ def test_mean_and_interval_over_seeds() -> None:
     assert curve.mean.tolist() == [0, 0.5]
     assert curve.half is not None
     # Student's t for 2 degrees of freedom, times 0.5 / sqrt(3)
-    assert curve.half[1] == pytest.approx(4.303 * 0.5 / np.sqrt(3))
+    assert curve.half[1] == pytest.approx(4.302653 * 0.5 / np.sqrt(3))
     assert curve.seeds == 3
 
 
