@@ -108,28 +108,16 @@ def select_subgoal(
 
 
 def widest_directions(embeddings: Floats, count: int) -> Floats:
-    """The directions in which visited states extend farthest. [n, d] -> [d, count]."""
-    return _place_axes(embeddings)[0][:, :count]
-
-
-def wide_directions(embeddings: Floats) -> Floats:
-    """Those in which visited states extend at least half as far as in the widest. -> [d, k]."""
-    axes, extents = _place_axes(embeddings)
-    return axes[:, extents >= 0.5 * extents[0]]
-
-
-def _place_axes(embeddings: Floats) -> tuple[Floats, Floats]:
-    """Principal axes of all visited places, widest first, and extents along them. -> [d, d], [d].
+    """The directions in which visited states extend farthest. [n, d] -> [d, count].
 
     Every visited place counts once, however long the robot was there: what is bounded, such as a
     heading, fills up early, while the frontier of what is not moves on.
     """
     low, high = np.quantile(embeddings, (0.005, 0.995), axis=0)
-    size = max(float((high - low).max()), 1e-9) / _PLACES
+    size = float((high - low).max()) / _PLACES
     places = np.unique(np.floor(np.clip(embeddings, low, high) / size), axis=0)
-    covariance = np.atleast_2d(np.cov(places.T)) if len(places) > 1 else np.eye(places.shape[1])
-    squares, axes = np.linalg.eigh(covariance)
-    return axes[:, ::-1], np.sqrt(np.maximum(squares[::-1], 0.0))
+    _, axes = np.linalg.eigh(np.cov(places.T))
+    return np.asarray(axes[:, ::-1][:, :count])
 
 
 def explored_unit(

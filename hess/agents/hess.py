@@ -25,7 +25,7 @@ from hess.agents.diagnostics import (
     segment_diagnostics,
     with_products,
 )
-from hess.agents.exploration import CandidatePool, wide_directions
+from hess.agents.exploration import CandidatePool
 from hess.agents.explorer import Explorer
 from hess.agents.hierarchy import HierarchyPolicy, RandomPolicy
 from hess.agents.high_level import HighLevel, HighState
@@ -270,7 +270,7 @@ class Hess:
         seen = recall_states(state.network, self.replay, self._fold("fit"), _PROBE_STATES)
         embeddings = np.asarray(seen.embeddings)
         fit = position_fit(embeddings, np.asarray(seen.positions))
-        explored = with_products(embeddings @ wide_directions(embeddings))
+        explored = with_products(self.explorer.measures.project(embeddings))
         self._explained = explained_shares(explored, np.asarray(seen.observations))
         return {
             **metrics,

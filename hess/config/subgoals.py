@@ -73,7 +73,7 @@ class ExplorationConfig:
     """The extent of φ over all visited states for which r_g, d_e and cell size are meant."""
     reference_segment: float = 10.0
     """The distance in φ, exceeded by a tenth of the segments, for which they are meant."""
-    directions: int = 0
+    directions: int = 2
     """Directions of φ that cells divide and subgoals are selected in, those in which visited states
     extend farthest; 0: all d of them."""
     pool: int = 20_000

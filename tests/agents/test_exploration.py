@@ -19,7 +19,6 @@ from hess.agents.exploration import (
     extend,
     scores,
     select_subgoal,
-    wide_directions,
     widest_directions,
 )
 from hess.config import ExplorationConfig
@@ -183,15 +182,6 @@ def test_the_widest_directions_are_those_of_places_not_of_visits() -> None:
     np.testing.assert_allclose(directions.T @ directions, np.eye(2), atol=1e-9)
     assert np.abs(turn[:, 0] @ directions[:, 0]) > 0.98
     assert np.abs(turn[:, 1] @ directions[:, 1]) > 0.9
-
-
-def test_wide_directions_are_at_least_half_as_wide_as_the_widest() -> None:
-    rng = np.random.default_rng(0)
-    visited = rng.uniform(-1.0, 1.0, (5_000, 3))
-    assert wide_directions(visited * [20.0, 15.0, 5.0]).shape == (3, 2)
-    assert np.abs(wide_directions(visited * [5.0, 20.0, 5.0])[1, 0]) > 0.99
-    assert wide_directions(visited * [5.0, 20.0, 5.0]).shape == (3, 1)
-    assert wide_directions(np.ones((5, 3))).shape == (3, 3)  # nothing moved: all alike
 
 
 def test_selection_looks_along_the_explored_directions_alone() -> None:
