@@ -54,20 +54,13 @@ def position_fit(embeddings: Floats, positions: Floats) -> dict[str, float]:
 
 
 def explained_shares(embeddings: Floats, values: Floats) -> Floats:
-    """How much of each value is linear in φ (R²); 0 of what never varies. [n, d], [n, k] -> [k]."""
+    """How much of each value φ explains linearly (R²); 0 of what never varies. -> [values]."""
     inputs = np.column_stack([embeddings, np.ones(len(embeddings))]).astype(np.float64)
     solution, *_ = np.linalg.lstsq(inputs, values, rcond=None)
     left = ((values - inputs @ solution) ** 2).mean(axis=0)
     variance = values.astype(np.float64).var(axis=0)
     shares = 1.0 - left / np.maximum(variance, _LEAST_VARIANCE)
     return np.where(variance > _LEAST_VARIANCE, np.clip(shares, 0.0, 1.0), 0.0)
-
-
-def with_products(embeddings: Floats) -> Floats:
-    """Coordinates and all their products, scaled: what is linear in these bends. -> [n, more]."""
-    scaled = (embeddings - embeddings.mean(0)) / np.maximum(embeddings.std(0), _LEAST_VARIANCE)
-    first, second = np.triu_indices(scaled.shape[-1])
-    return np.concatenate([scaled, scaled[:, first] * scaled[:, second]], -1)
 
 
 def segment_moves(episodes: Sequence[Episode], interval: int) -> float:

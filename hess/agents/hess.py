@@ -19,12 +19,7 @@ from jaxtyping import Array, PRNGKeyArray
 from hess.agents import transitions
 from hess.agents.agent import Arrays, Floats, Policy, Progress
 from hess.agents.bonuses import SubgoalSpace
-from hess.agents.diagnostics import (
-    explained_shares,
-    position_fit,
-    segment_diagnostics,
-    with_products,
-)
+from hess.agents.diagnostics import explained_shares, position_fit, segment_diagnostics
 from hess.agents.exploration import CandidatePool
 from hess.agents.explorer import Explorer
 from hess.agents.hierarchy import HierarchyPolicy, RandomPolicy
@@ -97,7 +92,7 @@ class Hess:
         self.explorer = Explorer(config)
         self.moments = Moments(shape.observation_dim)
         self.goal_moments = Moments(shape.goal_dim)
-        self._explained: Floats = np.zeros(shape.observation_dim)  # where the robot is says so much
+        self._explained: Floats = np.zeros(shape.observation_dim)  # what φ says of each entry
         self.episodes = 0
         self._updates_owed = np.zeros(2)  # low, high: fractions of an update carried over
         self._probe_states = np.zeros((_PROBE_STATES, shape.observation_dim), np.float32)
@@ -270,8 +265,7 @@ class Hess:
         seen = recall_states(state.network, self.replay, self._fold("fit"), _PROBE_STATES)
         embeddings = np.asarray(seen.embeddings)
         fit = position_fit(embeddings, np.asarray(seen.positions))
-        explored = with_products(self.explorer.measures.project(embeddings))
-        self._explained = explained_shares(explored, np.asarray(seen.observations))
+        self._explained = explained_shares(embeddings, np.asarray(seen.observations))
         return {
             **metrics,
             **fit,

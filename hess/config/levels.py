@@ -57,8 +57,8 @@ class LowConfig(LevelConfig):
     normalise: bool = True
     """The networks see observations scaled to mean 0 and deviation 1 over all that came so far."""
     hide_explained: bool = True
-    """The networks see of each entry of the observation what the explored directions of φ do not
-    explain: the way to the subgoal says where to go, and a step here is learned for everywhere."""
+    """The networks see of each entry of the observation what φ does not explain of it: the way to
+    the subgoal says where to go, and a step here is then learned for everywhere."""
     hindsight: float = 0.3
     """Share of the batch whose subgoal is replaced by an embedding reached up to c steps later."""
     any_subgoal: float = 0.5

@@ -5,12 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hess.agents.diagnostics import (
-    explained_shares,
-    position_fit,
-    segment_diagnostics,
-    with_products,
-)
+from hess.agents.diagnostics import explained_shares, position_fit, segment_diagnostics
 from hess.replay import Episode, EpisodeShape, empty_episode
 
 SHAPE = EpisodeShape(
@@ -84,11 +79,3 @@ def test_how_much_of_each_entry_an_embedding_explains() -> None:
     )
     shares = explained_shares(embeddings, entries.astype(np.float32))
     assert shares == pytest.approx([1.0, 0.5, 0.0, 0.0], abs=0.03)
-
-
-def test_products_explain_what_bends() -> None:
-    place = np.random.default_rng(0).uniform(-1, 3, (2_000, 2))
-    bent = np.stack([place[:, 0] ** 2, place[:, 0] * place[:, 1], np.sin(9 * place[:, 0])], -1)
-    assert explained_shares(with_products(place), bent) == pytest.approx([1, 1, 0], abs=0.05)
-    assert explained_shares(place, bent).max() < 0.9
-    assert with_products(np.ones((5, 3))).shape == (5, 9)
