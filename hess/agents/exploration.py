@@ -115,6 +115,8 @@ def widest_directions(embeddings: Floats, count: int) -> Floats:
     """
     low, high = np.quantile(embeddings, (0.005, 0.995), axis=0)
     size = float((high - low).max()) / _PLACES
+    if size == 0:  # nothing has ever moved
+        return np.eye(embeddings.shape[-1], count)
     places = np.unique(np.floor(np.clip(embeddings, low, high) / size), axis=0)
     _, axes = np.linalg.eigh(np.cov(places.T))
     return np.asarray(axes[:, ::-1][:, :count])

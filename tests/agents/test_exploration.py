@@ -184,6 +184,17 @@ def test_the_widest_directions_are_those_of_places_not_of_visits() -> None:
     assert np.abs(turn[:, 1] @ directions[:, 1]) > 0.9
 
 
+@pytest.mark.parametrize("visited", [np.ones((50, 3)), np.ones((1, 3))], ids=["many", "one"])
+def test_where_nothing_has_ever_moved_any_directions_will_do(visited: Floats) -> None:
+    np.testing.assert_array_equal(widest_directions(visited, 2), np.eye(3, 2))
+
+
+def test_two_places_have_a_widest_direction() -> None:
+    directions = widest_directions(np.array([[0.0, 0.0, 0.0], [0.0, 3.0, 4.0]]), 2)
+    np.testing.assert_allclose(np.abs(directions[:, 0]), [0.0, 0.6, 0.8], atol=0.03)
+    np.testing.assert_allclose(directions.T @ directions, np.eye(2), atol=1e-9)
+
+
 def test_selection_looks_along_the_explored_directions_alone() -> None:
     plane = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
     states = np.array([[3.0, 4.0, 50.0], [9.0, 9.0, 0.0]])
