@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from hess.config import Config
+from hess.config import Config, override
 from hess.envs.adapter import Task
 from hess.errors import HessError
 from tests.training.toy_tasks import FIELD, HORIZON, SLOPE, Field, Slope
@@ -88,13 +88,13 @@ def test_success_is_what_the_environment_says() -> None:
 
 def test_the_shape_follows_from_task_and_config() -> None:
     task = Task(FIELD)
-    shape = task.shape(Config(subgoal_interval=5))
+    shape = task.shape(override(Config(subgoal_interval=5), {"representation.dim": 5}))
     assert shape._asdict() == {
         "horizon": 20,
         "observation_dim": 4,
         "goal_dim": 2,
         "action_dim": 2,
-        "subgoal_dim": 2,
+        "subgoal_dim": 5,
         "segments": 4,
     }
     task.close()

@@ -40,6 +40,7 @@ _FIELDS: dict[str, Any] = {
     "low.batch_size": 8,
     "high.hidden": (8,),
     "high.batch_size": 8,
+    "representation.dim": 2,
     "representation.hidden": (8,),
     "representation.batch_size": 8,
     "representation.minibatches": 20,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hess.config import Config
+from hess.config import Config, override
 from hess.envs.adapter import StepOutcome, Task
 from hess.errors import HessError
 from hess.native import library
@@ -19,11 +19,12 @@ from tests.training.stub import StubPolicy
 from tests.training.toy_tasks import FIELD, HORIZON, SLOPE
 
 POLICY = StubPolicy(0, 0.0)
+CONFIG = override(Config(subgoal_interval=5), {"representation.dim": 2})  # as stubs sign episodes
 
 
 def collector(name: str, count: int = 1, seed: int = 0) -> Collector:
     tasks = [Task(name) for _ in range(count)]
-    return Collector(tasks, tasks[0].shape(Config(subgoal_interval=5)), seed)
+    return Collector(tasks, tasks[0].shape(CONFIG), seed)
 
 
 @pytest.fixture
@@ -124,7 +125,7 @@ def test_an_environment_that_ignores_its_horizon_is_named(
 
     monkeypatch.setattr(Task, "step", endless)
     task = Task(FIELD)
-    episode = empty_episode(task.shape(Config(subgoal_interval=5)))
+    episode = empty_episode(task.shape(CONFIG))
     rollout = POLICY.start(episode, np.random.default_rng(0))
     with pytest.raises(HessError, match="neither terminated nor truncated at its horizon, step 20"):
         run_episode(task, episode, rollout, np.random.SeedSequence(0))
