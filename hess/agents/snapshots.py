@@ -74,19 +74,23 @@ def _cells(measures: GridMeasures | None, dim: int) -> Arrays:
     arrays: Arrays
     if measures is None:
         nothing = {f"cells.{name}": np.zeros(0) for name in ("counts", "novelty", "potential")}
-        arrays = {"cells.size": np.ones(()), "cells.centres": np.zeros((0, dim)), **nothing}
+        arrays = {
+            "cells.size": np.ones(()),
+            "cells.plane": np.eye(dim),
+            "cells.centres": np.zeros((0, dim)),
+            **nothing,
+        }
     else:
-        plane = measures.plane
-        cells = cell_centres(
-            measures.counts.keys, dim if plane is None else plane.shape[1], measures.cell_size
-        )
-        centres = cells if plane is None else cells @ plane.T
+        plane = np.eye(dim) if measures.plane is None else measures.plane
+        centres = cell_centres(measures.counts.keys, plane.shape[1], measures.cell_size)
+        middles = centres @ plane.T
         arrays = {
             "cells.size": np.asarray(measures.cell_size),
+            "cells.plane": plane,
             "cells.centres": centres,
             "cells.counts": measures.counts.values,
-            "cells.novelty": measures.novelty(centres),
-            "cells.potential": measures.potential(centres),
+            "cells.novelty": measures.novelty(middles),
+            "cells.potential": measures.potential(middles),
         }
     return {name: array.astype(np.float32) for name, array in arrays.items()}
 

@@ -180,7 +180,7 @@ def view_of(run: Run, step: int) -> SnapshotView:
     """A snapshot with the projection of the run's last one, so that maps can be compared."""
     snapshot = run.snapshot(step)
     last = snapshot if step == max(run.snapshots) else run.snapshot(max(run.snapshots))
-    return SnapshotView(snapshot, run.plan, Projection.of(last.states.embeddings))
+    return SnapshotView(snapshot, run.plan, Projection.of(last))
 
 
 def steps_text(step: int) -> str:

@@ -25,7 +25,7 @@ class SpaceMap:
     """φ-space: visited states from start to end of their episodes, φ(s) and the subgoal."""
 
     def __init__(self, snapshot: Snapshot):
-        self._projection = Projection.of(snapshot.states.embeddings)
+        self._projection = Projection.of(snapshot)
         points = self._projection(snapshot.states.embeddings)
         low, high = points.min(0), points.max(0)
         self._middle = (low + high) / 2
@@ -51,7 +51,7 @@ class SpaceMap:
         _dot(draw, aim, 9 * _FINE, SUBGOAL, outline=INK)
         _dot(draw, pixels[-1], 7 * _FINE, PATH, outline=INK)
         small = picture.resize((SIZE, SIZE), Image.Resampling.LANCZOS)
-        ImageDraw.Draw(small).text((14, 10), "φ-space", font=_font(17), fill=INK)
+        ImageDraw.Draw(small).text((14, 10), self._projection.title, font=_font(17), fill=INK)
         return np.asarray(small)
 
     def _pixel(self, point: Floats) -> tuple[float, float]:

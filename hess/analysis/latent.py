@@ -14,6 +14,7 @@ from hess.runs.run import NothingToDrawError, Run
 from hess.runs.snapshots import Trajectory
 
 _POINTS = 600  # of all trajectories together: enough to see, and seconds to embed
+_MANY = 4  # dimensions: of fewer, a plane shows most
 _EPISODES = 5  # more of them hide each other
 
 
@@ -25,10 +26,10 @@ def latent_trajectories(run: Run) -> Figure:
     step = max(run.snapshots)
     newest = [each for each in run.snapshot(step).trajectories if len(each.positions) > 1]
     dim = newest[0].embeddings.shape[1] if newest else 0
-    if dim <= 2:
+    if dim < _MANY:
+        how = "as it is" if dim <= 2 else "along the two widest"
         raise NothingToDrawError(
-            f"the latent space of {run.title} has {dim} dimensions; `representation` shows it as "
-            "it is"
+            f"the latent space of {run.title} has {dim} dimensions; `representation` shows it {how}"
         )
     paths = _thinned(newest[-_EPISODES:])
     figure = style.new_figure(7.2, 3.6)

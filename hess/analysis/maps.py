@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection, PatchCollection, PathCollection, QuadMesh
+from matplotlib.collections import (
+    LineCollection,
+    PatchCollection,
+    PathCollection,
+    PolyCollection,
+    QuadMesh,
+)
 from matplotlib.colors import LogNorm
 from matplotlib.patches import Rectangle
 
@@ -113,18 +119,20 @@ def measure(axes: Axes, view: SnapshotView, values: Floats, colours: str) -> Pat
     points = view.points(states.embeddings)
     own = np.append(values, np.nan)[view.snapshot.cells.indices(states.embeddings)]
     known = np.isfinite(own)
-    if states.embeddings.shape[1] == 2:
+    if view.snapshot.cells.plane.shape[1] == 2:
         _cell_borders(axes, view)
     label_space(axes, view, points)
     return dots(axes, points[known], c=own[known], s=9, cmap=colours)
 
 
 def _cell_borders(axes: Axes, view: SnapshotView) -> None:
-    size = view.snapshot.cells.size
-    corners = view.snapshot.cells.centres - size / 2
-    squares = [Rectangle((x, y), size, size) for x, y in corners]
+    cells = view.snapshot.cells
+    around = cells.size / 2 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+    corners = view.points((cells.centres[:, None] + around) @ cells.plane.T)
     axes.add_collection(
-        PatchCollection(squares, facecolor="none", edgecolor="#D5DBE2", linewidth=0.7, zorder=0)
+        PolyCollection(
+            list(corners), facecolor="none", edgecolor="#D5DBE2", linewidth=0.7, zorder=0
+        )
     )
 
 

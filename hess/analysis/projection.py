@@ -1,4 +1,4 @@
-"""φ-space on paper: as it is with two dimensions, by principal components with more."""
+"""φ-space on paper: as it is with two dimensions, along the widest two directions with more."""
 
 from __future__ import annotations
 
@@ -7,29 +7,30 @@ from dataclasses import dataclass
 import numpy as np
 
 from hess.agents.agent import Floats
+from hess.agents.exploration import widest_directions
+from hess.runs.snapshots import Snapshot
 
 
 @dataclass(frozen=True)
 class Projection:
     """A linear map from φ-space to the plane."""
 
-    middle: Floats  # [d]
     directions: Floats  # [d, 2]
+    title: str
     labels: tuple[str, str]
 
     @classmethod
-    def of(cls, embeddings: Floats) -> Projection:
-        """The identity for d = 2; otherwise the two directions that vary most. [n, d]."""
-        size = embeddings.shape[1]
-        if size <= 2:
-            return cls(np.zeros(size), np.eye(size, 2), ("φ₁", "φ₂"))
-        middle = embeddings.mean(0)
-        _, _, rows = np.linalg.svd(embeddings - middle, full_matrices=False)
-        # A component's sign is arbitrary; fixed here, so that pictures do not flip over time.
-        signs = np.sign(rows[:2, np.abs(rows[:2]).argmax(1)].diagonal())
-        directions = (rows[:2] * signs[:, None]).T
-        return cls(middle, directions, ("φ, 1st component", "φ, 2nd component"))
+    def of(cls, snapshot: Snapshot) -> Projection:
+        """The identity for d = 2; otherwise the plane that is explored, or else the widest."""
+        embeddings, explored = snapshot.states.embeddings, snapshot.cells.plane
+        if embeddings.shape[1] <= 2:
+            return cls(np.eye(embeddings.shape[1], 2), "φ-space", ("φ₁", "φ₂"))
+        directions = explored if explored.shape[1] == 2 else widest_directions(embeddings, 2)
+        # A direction's sign is arbitrary; fixed here, so that pictures do not flip over time.
+        signs = np.sign(directions[np.abs(directions).argmax(0), (0, 1)])
+        labels = ("φ, widest direction", "φ, 2nd widest direction")
+        return cls(directions * signs, "φ along its two widest directions", labels)
 
     def __call__(self, embeddings: Floats) -> Floats:
         """[..., d] -> [..., 2]."""
-        return (embeddings - self.middle) @ self.directions
+        return embeddings @ self.directions

@@ -74,7 +74,8 @@ class Cells:
     """The measures on the grid over φ-space."""
 
     size: float  # edge of a cell
-    centres: Floats  # [n, d]
+    plane: Floats  # [d, k] the directions of φ that cells divide
+    centres: Floats  # [n, k] along them
     counts: Floats  # [n]
     novelty: Floats  # [n]
     potential: Floats  # [n]
@@ -83,7 +84,7 @@ class Cells:
         """The cell that each embedding lies in; -1 where there is none. [m, d] -> [m]."""
         places = np.floor(self.centres / self.size).astype(np.int64)
         number = {tuple(place): index for index, place in enumerate(places.tolist())}
-        asked = np.floor(embeddings / self.size).astype(np.int64)
+        asked = np.floor(embeddings @ self.plane / self.size).astype(np.int64)
         return np.array([number.get(tuple(place), -1) for place in asked.tolist()], np.intp)
 
 
@@ -168,10 +169,12 @@ def _parse(step: int, arrays: Arrays) -> Snapshot:
         steps=wide["states.steps"],
         observations=_matrix(wide["states.observations"]),
     )
-    size = states.embeddings.shape[1]
+    # Before they had a plane, cells divided all directions.
+    plane = _matrix(wide.get("cells.plane", np.eye(states.embeddings.shape[1])))
     cells = Cells(
         size=float(wide["cells.size"]),
-        centres=_matrix(wide["cells.centres"], size),
+        plane=plane,
+        centres=_matrix(wide["cells.centres"], plane.shape[1]),
         counts=wide["cells.counts"],
         novelty=wide["cells.novelty"],
         potential=wide["cells.potential"],

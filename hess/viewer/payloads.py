@@ -92,12 +92,15 @@ class Library:
         return _snapshot(snapshot, self._projection(run, snapshot), run)
 
     def _projection(self, run: Run, snapshot: Snapshot) -> Projection:
-        """That of the run's last snapshot, so that moments can be compared; 2-D needs none."""
+        """That of the run's last readable snapshot: moments can be compared; 2-D needs none."""
         if snapshot.states.embeddings.shape[1] > 2:
-            last = run.snapshots[max(run.snapshots)]
-            self._guard(last)
-            snapshot = load_snapshot(last)
-        return Projection.of(snapshot.states.embeddings)
+            for path in reversed(run.snapshots.values()):
+                try:
+                    self._guard(path)
+                    return Projection.of(load_snapshot(path))
+                except HessError:  # it is named where it is shown
+                    continue
+        return Projection.of(snapshot)
 
     def _found(self) -> dict[str, Path]:
         return {path.relative_to(self.root).as_posix(): path for path in walk(self.root)}
@@ -193,9 +196,10 @@ def _plan(plan: FloorPlan | None) -> Payload | None:
 
 def _snapshot(snapshot: Snapshot, projection: Projection, run: Run) -> Payload:
     states, cells = snapshot.states, snapshot.cells
-    flat = states.embeddings.shape[1] == 2
+    flat = cells.plane.shape[1] == 2
     return {
         "step": snapshot.step,
+        "space_title": projection.title,
         "labels": list(projection.labels),
         "states": {
             "plane": numbers(states.positions),
@@ -205,7 +209,7 @@ def _snapshot(snapshot: Snapshot, projection: Projection, run: Run) -> Payload:
         },
         "cells": {
             "size": cells.size if flat else None,
-            "centres": numbers(cells.centres) if flat else [],
+            "centres": numbers(projection(cells.centres @ cells.plane.T)) if flat else [],
             "visits": numbers(cells.counts),
             "novelty": numbers(cells.novelty),
             "potential": numbers(cells.potential),

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from hess.runs.run import Run
-from tests.analysis.fakes import fake_run, snapshot, without_measures, write_arrays
+from tests.analysis.fakes import (
+    fake_run,
+    in_more_dimensions,
+    snapshot,
+    without_measures,
+    write_arrays,
+)
 
 
 @pytest.fixture(scope="session")
@@ -34,4 +40,15 @@ def wide_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = fake_run(tmp_path_factory.mktemp("wide"), method="fun", snapshots=0)
     arrays = snapshot(np.random.default_rng(0), 1.0)
     write_arrays(folder, 30_000, without_measures(arrays, 5))
+    return Run(folder.path)
+
+
+@pytest.fixture(scope="session")
+def deep_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run with a φ of three dimensions, of which two are divided into cells: the default."""
+    folder = fake_run(tmp_path_factory.mktemp("deep"), snapshots=0)
+    rng = np.random.default_rng(0)
+    for number in (1, 2, 3):
+        arrays = in_more_dimensions(snapshot(rng, number / 3), 3)
+        write_arrays(folder, 10_000 * number, arrays)
     return Run(folder.path)

@@ -202,8 +202,8 @@ def write_arrays(folder: RunFolder, step: int, arrays: dict[str, Any]) -> None:
     write_atomic(folder.snapshots / f"{step:09d}.safetensors", pack_sealed(arrays))
 
 
-def without_measures(arrays: dict[str, Any], dim: int) -> dict[str, Any]:
-    """The same moment of a method with a latent space of `dim` dimensions and no grid over it."""
+def in_more_dimensions(arrays: dict[str, Any], dim: int) -> dict[str, Any]:
+    """The same moment with a φ-space of `dim` dimensions, whose cells divide a plane in it."""
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(dim, dim)))[0][:2]
     last = "representation.weights[1]"
     wide = {
@@ -211,10 +211,19 @@ def without_measures(arrays: dict[str, Any], dim: int) -> dict[str, Any]:
         for name, array in arrays.items()
         if name.endswith(("embeddings", ".subgoals", ".selected")) or name == last
     }
+    wide["cells.plane"] = turn.T.astype(np.float32)
+    return arrays | wide | {"representation.biases[1]": np.zeros(dim, np.float32)}
+
+
+def without_measures(arrays: dict[str, Any], dim: int) -> dict[str, Any]:
+    """The same moment of a method with a latent space of `dim` dimensions and no grid over it."""
     empty = {name: array[:0] for name, array in arrays.items() if name.startswith("cells.c")}
     empty |= {name: arrays[name][:0] for name in ("cells.novelty", "cells.potential")}
-    empty["cells.centres"] = np.zeros((0, dim), np.float32)
-    return arrays | wide | empty | {"representation.biases[1]": np.zeros(dim, np.float32)}
+    empty |= {
+        "cells.centres": np.zeros((0, dim), np.float32),
+        "cells.plane": np.eye(dim, dtype=np.float32),
+    }
+    return in_more_dimensions(arrays, dim) | empty
 
 
 def write_skill_traces(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pytest
-from matplotlib.collections import LineCollection, PatchCollection
+from matplotlib.collections import LineCollection, PatchCollection, PolyCollection
 from matplotlib.colors import to_rgba_array
 from matplotlib.figure import Figure
 from matplotlib.quiver import Quiver
@@ -35,6 +36,42 @@ def test_every_figure_of_a_run(run: Run, wide_run: Run, name: str) -> None:
     assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 50
     assert figure.axes
     assert any(label for label in labels(figure))
+
+
+@pytest.mark.parametrize(
+    "name", ["measures", "visits", "representation", "subgoals", "stages", "diagnostics"]
+)
+def test_figures_of_more_dimensions_say_which_they_show(deep_run: Run, name: str) -> None:
+    figure = figures.RUN_FIGURES[name](deep_run)
+    figure.savefig(io.BytesIO(), dpi=40)
+    shown = labels(figure)
+    if name not in ("visits", "diagnostics"):
+        assert {"φ, widest direction", "φ, 2nd widest direction"} <= set(shown)
+
+
+def test_states_have_the_colours_of_their_cells_in_any_dimension(run: Run, deep_run: Run) -> None:
+    for each in (run, deep_run):
+        view = explored.view_of(each, max(each.snapshots))
+        states, cells = view.snapshot.states, view.snapshot.cells
+        found = cells.indices(states.embeddings)
+        axes = style.new_figure(3, 3).subplots()
+        dots = maps.measure(axes, view, cells.counts, style.MEASURE)
+        known = found >= 0
+        assert known.mean() > 0.99  # but for those that half precision moves across a border
+        np.testing.assert_array_equal(dots.get_array(), cells.counts[found[known]])
+        away = np.abs(states.embeddings @ cells.plane - cells.centres[found])[known]
+        assert away.max() <= cells.size / 2 + 0.05
+
+
+def test_the_borders_of_cells_enclose_their_states(deep_run: Run) -> None:
+    view = explored.view_of(deep_run, max(deep_run.snapshots))
+    states, cells = view.snapshot.states, view.snapshot.cells
+    axes = style.new_figure(3, 3).subplots()
+    maps.measure(axes, view, cells.counts, style.MEASURE)
+    (borders,) = [each for each in axes.collections if isinstance(each, PolyCollection)]
+    points, found = view.points(states.embeddings), cells.indices(states.embeddings)
+    for point, cell in zip(points[:200], found[:200], strict=True):
+        assert cell < 0 or borders.get_paths()[cell].contains_point(tuple(point), radius=0.1)
 
 
 @pytest.mark.parametrize("name", figures.METHOD_FIGURES)
@@ -141,6 +178,11 @@ def test_two_dimensions_need_no_tsne(run: Run) -> None:
         latent.latent_trajectories(run)
 
 
+def test_the_default_needs_no_tsne(deep_run: Run) -> None:
+    with pytest.raises(NothingToDrawError, match="3 dimensions; `representation` shows"):
+        latent.latent_trajectories(deep_run)
+
+
 def test_a_run_without_snapshots_says_so(root: Path) -> None:
     bare = Run(root / "PointMaze" / "hess" / "seed-1")
     with pytest.raises(NothingToDrawError, match="seed-1 has no snapshots yet"):
@@ -173,15 +215,30 @@ def test_the_same_run_gives_the_same_file(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "a.pdf").read_bytes() == (tmp_path / "b.pdf").read_bytes()
 
 
-def test_more_dimensions_are_projected_where_they_vary_most() -> None:
+def test_more_dimensions_are_projected_where_they_vary_most(wide_run: Run) -> None:
     rng = np.random.default_rng(0)
-    points = rng.normal(size=(500, 4)) * (0.1, 5.0, 0.2, 2.0)
-    projection = Projection.of(points)
+    points = rng.normal(size=(500, 5)) * (0.1, 5.0, 0.2, 2.0, 0.3)
+    snapshot = wide_run.snapshot(max(wide_run.snapshots))
+    states = dataclasses.replace(snapshot.states, embeddings=points)
+    projection = Projection.of(dataclasses.replace(snapshot, states=states))
+    directions = projection.directions
     spread = projection(points).std(0)
     assert spread == pytest.approx([5.0, 2.0], rel=0.15)
-    np.testing.assert_allclose(projection(projection.middle), [0, 0], atol=1e-9)
+    np.testing.assert_allclose(projection(np.zeros(5)), [0, 0], atol=1e-9)
+    np.testing.assert_allclose(directions.T @ directions, np.eye(2), atol=1e-9)
+    assert (directions[np.abs(directions).argmax(0), (0, 1)] > 0).all()
 
 
-def test_two_dimensions_stay_as_they_are() -> None:
-    points = np.random.default_rng(0).normal(size=(5, 2))
-    np.testing.assert_array_equal(Projection.of(points)(points), points)
+def test_where_a_plane_is_explored_it_is_shown(deep_run: Run) -> None:
+    snapshot = deep_run.snapshot(max(deep_run.snapshots))
+    projection = Projection.of(snapshot)
+    assert projection.title == "φ along its two widest directions"
+    along = projection.directions.T @ snapshot.cells.plane
+    np.testing.assert_allclose(np.abs(along), np.eye(2), atol=1e-6)
+
+
+def test_two_dimensions_stay_as_they_are(run: Run) -> None:
+    snapshot = run.snapshot(max(run.snapshots))
+    points, projection = snapshot.states.embeddings, Projection.of(snapshot)
+    np.testing.assert_array_equal(projection(points), points)
+    assert projection.title == "φ-space"

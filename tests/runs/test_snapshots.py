@@ -116,6 +116,35 @@ def test_cells_are_looked_up_by_embedding(same_phi: Snapshot) -> None:
     assert cells.indices(np.array([[1e6, 1e6]])).tolist() == [-1]
 
 
+def test_cells_of_a_plane_are_looked_up_in_it(tmp_path: Path) -> None:
+    """The plane lies askew in a φ of three dimensions: what is across it does not count."""
+    axes = np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
+    plane, across = axes[:, :2], axes[:, 2]
+    phi = MLP((SHAPE.observation_dim, 8, 3), jax.random.key(0))
+    replay = empty_replay(SHAPE._replace(subgoal_dim=3), 5 * SHAPE.horizon)
+    replay = insert(replay, empty_episode(SHAPE._replace(subgoal_dim=3))._replace(length=200))
+    measures = GridMeasures(ExplorationConfig(cell_size=0.5))
+    measures.turn(plane)
+    visited = np.random.default_rng(2).normal(size=(300, 3))
+    measures.visit(visited)
+    measures.attempt(visited[:1], np.array([7.0]))
+    content = take_snapshot(phi, replay, measures, jax.random.key(0), interval=INTERVAL)
+    cells = load_snapshot(written(tmp_path, content)).cells
+    assert cells.plane.shape == (3, 2)
+    assert cells.centres.shape == (len(measures.counts), 2)
+    found = cells.indices(visited + 5.0 * np.outer(np.arange(300), across))
+    assert (found >= 0).all()
+    assert np.bincount(found).tolist() == cells.counts.tolist()
+    assert cells.potential[found[0]] == -7.0
+
+
+def test_cells_from_before_there_was_a_plane_divide_all_directions(tmp_path: Path) -> None:
+    content = arrays(network(0), network(0))
+    assert np.array_equal(content.pop("cells.plane"), np.eye(2))
+    cells = load_snapshot(written(tmp_path, content)).cells
+    np.testing.assert_array_equal(cells.indices(cells.centres), np.arange(len(cells.centres)))
+
+
 def test_it_is_small_enough_to_commit(tmp_path: Path) -> None:
     assert written(tmp_path, arrays(network(0), network(1))).stat().st_size < 150_000
 

@@ -11,7 +11,14 @@ import numpy as np
 import pytest
 
 from hess.viewer.server import Server
-from tests.analysis.fakes import fake_run, write_metrics, write_snapshot
+from tests.analysis.fakes import (
+    fake_run,
+    in_more_dimensions,
+    snapshot,
+    write_arrays,
+    write_metrics,
+    write_snapshot,
+)
 from tests.viewer.browser import Browser
 from tests.viewer.serving import serving
 
@@ -215,6 +222,29 @@ def test_a_damaged_snapshot_shows_a_message_and_the_others_still_work(
         page.wait_for_step(15_000)
         assert page.text(".problems") == ""
         assert page.colours("plane") > 100
+
+
+def test_more_dimensions_are_named_and_linked_with_the_maze(
+    browser: Browser, tmp_path: Path
+) -> None:
+    folder, rng = fake_run(tmp_path, snapshots=0), np.random.default_rng(0)
+    write_arrays(folder, 15_000, in_more_dimensions(snapshot(rng, 0.5), 3))
+    with serving(tmp_path) as server:
+        page = Page(browser, server)
+        page.open()
+        page.wait_for_step(15_000)
+        assert "φ along its two widest directions" in page.text(".run .maps")
+        seen = page.map("space")
+        page.run("document.querySelector('[name=states]').click()")
+        page.run("document.getElementById('colour').value = 'visits'")
+        page.run("document.getElementById('colour').dispatchEvent(new Event('change'))")
+        assert page.map("space") != seen
+        before = page.map("space")
+        page.run("document.querySelector('canvas.plane').focus()")
+        page.browser.press(RIGHT)
+        assert "φ (" in page.text(".point")
+        assert page.map("space") != before
+    assert not [line for line in browser.console() if "SEVERE" in line]
 
 
 def test_an_empty_folder_shows_a_message(browser: Browser, tmp_path: Path) -> None:

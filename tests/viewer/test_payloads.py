@@ -12,7 +12,13 @@ import pytest
 from hess.errors import HessError
 from hess.runs.folder import RunFolder
 from hess.viewer.payloads import Library, numbers
-from tests.analysis.fakes import fake_run, write_metrics
+from tests.analysis.fakes import (
+    fake_run,
+    in_more_dimensions,
+    snapshot,
+    write_arrays,
+    write_metrics,
+)
 
 RUN = "PointMaze/hess/seed-0"
 
@@ -74,6 +80,38 @@ def test_a_damaged_snapshot_is_named(tmp_path: Path) -> None:
     path.write_bytes(content)
     with pytest.raises(HessError, match="damaged"):
         Library(tmp_path).snapshot(RUN, 30_000)
+
+
+def deep_run(root: Path) -> RunFolder:
+    """A φ of three dimensions at two moments."""
+    folder = fake_run(root, snapshots=0)
+    rng = np.random.default_rng(0)
+    for number in (1, 2):
+        arrays = in_more_dimensions(snapshot(rng, number / 2), 3)
+        write_arrays(folder, 15_000 * number, arrays)
+    return folder
+
+
+def test_a_space_of_more_dimensions_is_shown_along_its_widest_directions(tmp_path: Path) -> None:
+    deep_run(tmp_path)
+    shown = Library(tmp_path).snapshot(RUN, 15_000)
+    assert shown["space_title"] == "φ along its two widest directions"
+    assert shown["labels"] == ["φ, widest direction", "φ, 2nd widest direction"]
+    states, cells = shown["states"], shown["cells"]
+    points, found = np.array(states["space"]), np.array(states["cells"])
+    assert (found >= 0).mean() > 0.99
+    away = np.abs(points - np.array(cells["centres"])[found])[found >= 0]
+    assert away.max() <= cells["size"] / 2 + 0.05
+    for trajectory in shown["trajectories"]:
+        assert np.array(trajectory["subgoals"]).shape[1] == 2
+
+
+def test_a_damaged_last_snapshot_does_not_hide_the_others(tmp_path: Path) -> None:
+    folder = deep_run(tmp_path)
+    (folder.snapshots / "000045000.safetensors").write_bytes(b"half a snapsh")
+    assert Library(tmp_path).snapshot(RUN, 15_000)["states"]["space"]
+    with pytest.raises(HessError, match="damaged"):
+        Library(tmp_path).snapshot(RUN, 45_000)
 
 
 def test_a_run_without_anything_yet_says_so(tmp_path: Path) -> None:

@@ -32,6 +32,10 @@ export class RunView {
     this.run = run;
     const path = document.createElement("small");
     path.textContent = this.name;
+    if (run && run.snapshots.at(-1) !== this.newest) {
+      this.newest = run.snapshots.at(-1);
+      this.snapshots.clear(); // all moments are shown along the directions of the newest
+    }
     this.part("h2").replaceChildren(run?.method ? `${run.method} on ${run.task}` : "damaged run", path);
     this.part("figcaption").textContent = run?.plan?.axes[1] === "z" ? "from the side" : "from above";
     this.problems = run ? run.problems : [problem];
@@ -76,6 +80,7 @@ export class RunView {
     this.snapshot = snapshot;
     const marks = marksOf(snapshot);
     for (const map of this.maps) map.show(snapshot, this.run.plan, marks);
+    this.part(".what").textContent = snapshot.space_title;
     this.element.dataset.step = snapshot.step;
     this.point(null);
   }
