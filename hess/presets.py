@@ -40,6 +40,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "high.reward_scale": 0.1,
         "high.updates_per_decision": 1.0,
         "high.initial_temperature": 1.0,
+        "high.target_entropy": -1.0,
         "high.subgoal_shape": "ball",
         "high.warmup": "policy",
         "high.normalise": False,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from hess.config import Config, DadsConfig, FunConfig, LevelConfig
 from hess.envs.success import check_rule
 from hess.errors import HessError
+
+_UNIFORM_ENTROPY = math.log(2.0)  # per dimension, in [-1, 1]
 
 
 def validate(config: Config, horizon: int) -> None:
@@ -48,6 +52,9 @@ def _validate_level(level: str, config: LevelConfig) -> None:
     for name in (*positive, "actor_interval"):
         value = getattr(config, name)
         _require(value > 0, f"{level}.{name}", value, "positive")
+    entropy = config.target_entropy
+    least = f"below {_UNIFORM_ENTROPY:.2f}, that of uniform actions"
+    _require(entropy < _UNIFORM_ENTROPY, f"{level}.target_entropy", entropy, least)
     _share(f"{level}.discount", config.discount)
     _share(f"{level}.target_rate", config.target_rate)
     _layers(f"{level}.hidden", config.hidden)

@@ -64,6 +64,7 @@ PAPER = {
     "high.layer_norm": False,
     "high.subgoal_shape": "ball",
     "high.warmup": "policy",
+    "high.target_entropy": -1,
     "high.stop_at_success": False,
     "representation.distance": "l2",
     "representation.stability": "binary",

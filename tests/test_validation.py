@@ -129,6 +129,13 @@ def test_a_slow_start_needs_units_for_its_dimensions() -> None:
     validate(override(Config(), fine), HORIZON)
 
 
+@pytest.mark.parametrize("level", ["low", "high"])
+def test_no_policy_has_more_entropy_than_uniform_actions(level: str) -> None:
+    expected = f"{level}.target_entropy=0.7 is impossible; it must be below 0.69, that of uniform"
+    assert refusal(**{f"{level}.target_entropy": 0.7}) == expected + " actions"
+    validate(override(Config(), {f"{level}.target_entropy": 0.69}), HORIZON)
+
+
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers_have_positive_sizes(name: str) -> None:
     assert refusal(**{name: (16, 0)}) == f"{name}=(16, 0) is impossible; it must be positive sizes"
@@ -166,5 +173,6 @@ def test_every_number_of_the_config_is_covered() -> None:
         for name, value in flat_fields(Config()).items()
         if isinstance(value, int | float | tuple) and not isinstance(value, bool)
     }
-    covered = {*AT_LEAST_ONE, *POSITIVE, *SHARES, *NOT_NEGATIVE, *LAYERS, "capacity"}
+    covered = {"low.target_entropy", "high.target_entropy"}
+    covered |= {*AT_LEAST_ONE, *POSITIVE, *SHARES, *NOT_NEGATIVE, *LAYERS, "capacity"}
     assert numbers - covered == anything

@@ -86,7 +86,7 @@ class SAC:
         self.config = config
         self.observation_dim = observation_dim
         self.action_dim = action_dim
-        self.target_entropy = -float(action_dim)
+        self.target_entropy = config.target_entropy * action_dim
         self.optimiser = Adam(config.learning_rate)
 
     def init(self, key: PRNGKeyArray) -> SACState:

@@ -20,6 +20,8 @@ WHEN_ABSENT: dict[str, Any] = {
     "high.hindsight": 0.0,
     "low.hide_explained": False,
     "low.any_subgoal": 0.0,
+    "low.target_entropy": -1.0,
+    "high.target_entropy": -1.0,
     "low.actor_interval": 1,
     "high.actor_interval": 1,
     "representation.start": "before",

@@ -28,6 +28,8 @@ class LevelConfig:
     """Gradient updates per decision of this level: a step (low) or a subgoal (high)."""
     initial_temperature: float = 1.0
     """Entropy temperature at the start; it is tuned automatically from there."""
+    target_entropy: float = -1.0
+    """Entropy, per dimension of the action, to which the temperature is tuned; uniform is 0.69."""
     actor_interval: int = 1
     """Updates of the critics per update of actor and temperature."""
 

@@ -239,8 +239,9 @@ def test_a_fresh_target_equals_its_critic_and_then_follows_at_its_rate(bandit: B
         assert not np.array_equal(old, target)
 
 
-def test_the_target_entropy_is_minus_the_number_of_actions() -> None:
+def test_the_target_entropy_is_per_action_and_minus_one_by_default() -> None:
     assert SAC(LevelConfig(), 3, 8).target_entropy == -8.0
+    assert SAC(LevelConfig(target_entropy=0.25), 3, 8).target_entropy == 2.0
 
 
 def test_the_temperature_starts_where_the_config_says() -> None:
