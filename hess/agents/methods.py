@@ -155,6 +155,7 @@ _ROWS = (
             "pipeline": False,
             "subgoal_interval": 10,
             "representation.dim": 50,
+            "representation.start": "before",  # policy gradients make its latent space, no triplets
         },
         "hess.agents.fun.agent:Fun",
     ),
