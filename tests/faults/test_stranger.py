@@ -318,7 +318,7 @@ def test_a_file_larger_than_any_run_could_write_is_not_read(folder: Path) -> Non
         ("remembering", "low", {"hidden": [10**9, 10**9]}),
         ("remembering", "low", {"hidden": [300_000]}),
         ("remembering", "low", {"hidden": [1] * 1000}),
-        ("remembering", "representation", {"dim": 10**9}),
+        ("remembering", "representation", {"dim": 10**9, "start": "before"}),
         ("remembering", "fun", {"perception": [10**9, 10**9]}),
         ("sac", "low", {"hidden": [200_000]}),
         ("hess", "high", {"hidden": [5_000, 5_000]}),
