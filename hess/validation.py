@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from hess.agents.novelty import NOVELTIES
+from hess.agents.potential import POTENTIALS
 from hess.config import Config, DadsConfig, FunConfig, LevelConfig
 from hess.envs.success import check_rule
 from hess.errors import HessError
@@ -80,6 +82,8 @@ def _validate_representation(config: Config) -> None:
 
 def _validate_exploration(config: Config) -> None:
     exploration = config.exploration
+    for name, known in (("novelty", NOVELTIES), ("potential", POTENTIALS)):
+        known.check(f"exploration.{name}", getattr(exploration, name))
     shares = (
         "probability",
         "episode_share",

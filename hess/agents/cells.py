@@ -1,4 +1,4 @@
-"""A sparse table over grid cells of the subgoal space: what counts and averages live in."""
+"""Cells of a grid over the subgoal space, and sparse tables: what counts and averages live in."""
 
 from __future__ import annotations
 
@@ -80,12 +80,15 @@ class CellTable:
         """Whether the cell of each key has an entry."""
         return np.isin(keys, self.keys)
 
-    def rebinned(self, dim: int, old_size: float, new_size: float) -> CellTable:
-        """The same sums in cells of another size: each goes where its old cell's centre lies."""
-        table = CellTable()
-        table.add(cell_keys(cell_centres(self.keys, dim, old_size), new_size), self.values)
-        return table
-
     def scale(self, factor: float) -> None:
         """Multiply all sums."""
         self.values = self.values * factor
+
+    def state(self, name: str) -> dict[str, Any]:
+        """Its arrays, under a name of its own."""
+        return {f"{name}.keys": self.keys, f"{name}.values": self.values}
+
+    @classmethod
+    def stored(cls, arrays: dict[str, Any], name: str) -> CellTable:
+        """What `state` gave under that name."""
+        return cls(arrays[f"{name}.keys"], arrays[f"{name}.values"])

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.agents.cells import cell_centres, cell_keys
 from hess.agents.exploration import CandidatePool
-from hess.agents.graph import CellGraph
 from hess.config import ExplorationConfig
 
 Floats = NDArray[np.floating[Any]]
@@ -18,14 +16,15 @@ _WAYPOINT_SHARE = 0.5  # of an episode's segments that a waypoint may take
 
 
 class Excursion:
-    """First to a waypoint, if the episode has one; then to the least visited, but not for ever.
+    """First to a waypoint, if the episode has one; then to what is newest, but not for ever.
 
-    Chains of cells know nothing of what they hide: a block that was pushed in the way, a door that
-    opens to one side. Episodes that all take the shortest chain to the same frontier make the same
-    mistake again and again, and stay where it leads; a random waypoint and places that wear out
-    make them different (AntPush, low level as of 250 000 steps, 16 episodes: the block is met from
-    the left first in 6 instead of 0; AntFourRooms, 300 000 steps, 10 episodes: 120 instead of 63
-    square metres seen).
+    The graph says what leads where, and the pool's novelty what is new once places have worn out:
+    the same for every way to measure it. Chains of cells know nothing of what they hide: a block
+    that was pushed in the way, a door that opens to one side. Episodes that all take the shortest
+    chain to the same frontier make the same mistake again and again, and stay where it leads; a
+    random waypoint and places that wear out make them different (AntPush, low level as of 250 000
+    steps, 16 episodes: the block is met from the left first in 6 instead of 0; AntFourRooms,
+    300 000 steps, 10 episodes: 120 instead of 63 square metres seen).
     """
 
     def __init__(
@@ -36,8 +35,10 @@ class Excursion:
         rng: np.random.Generator,
     ):
         assert pool.graph is not None
+        assert pool.places is not None
+        assert pool.wear is not None
         self._pool, self._config = pool, config
-        self._graph: CellGraph = pool.graph
+        self._graph, self._places, self._wear = pool.graph, pool.places, pool.wear
         self._segments = segments
         self._ends = np.zeros(len(self._graph.keys))  # of segments, in or next to each cell
         self._waypoint = self._draw_waypoint(rng)
@@ -54,19 +55,17 @@ class Excursion:
     def arrive(self, segment: int, current: Floats) -> None:
         """A segment begins here, where the one before ended. [d]."""
         current = self._pool.project(current)
-        cell = int(self._graph.locate(cell_keys(current, self._pool.cell_size)))
+        cell = int(self._graph.locate(self._places.keys(current)))
         self._cell = cell
         if segment > 0 and cell >= 0:
-            self._ends[self._graph.surroundings(cell, len(current))] += 1
+            self._ends[self._graph.surroundings(cell, self._places)] += 1
         late = segment >= _WAYPOINT_SHARE * self._segments
         astray = cell >= 0 and not np.isfinite(self._steps[cell])
         if self._waypoint is not None and (late or astray or self._is_at(self._waypoint, current)):
             self._waypoint = None
 
     def _is_at(self, cell: int, current: Floats) -> bool:
-        size = self._pool.cell_size
-        centre = cell_centres(self._graph.keys[cell : cell + 1], len(current), size)[0]
-        return bool(np.abs(current - centre).max() < size)
+        return self._places.reached(int(self._graph.keys[cell]), current)
 
     def straight(self) -> NDArray[np.bool_]:
         """Which pool states have nothing between them and here: the low level goes straight.
@@ -76,8 +75,7 @@ class Excursion:
         cells = self._pool.cells
         if self._cell < 0 or self._config.detour == 0:
             return np.ones(len(cells), np.bool_)
-        dim = self._pool.project(self._pool.embeddings[:1]).shape[-1]
-        centres = cell_centres(self._graph.keys, dim, self._pool.cell_size)
+        centres = self._places.centres(self._graph.keys)
         direct = np.linalg.norm(centres - centres[self._cell], axis=-1)
         lengths = self._graph.lengths_from(self._cell, centres)
         return np.where(cells >= 0, (lengths <= self._config.detour * direct)[cells], True)
@@ -88,5 +86,5 @@ class Excursion:
         if self._waypoint is not None:
             steps = np.where(cells >= 0, self._steps[cells], np.inf)
             return np.minimum(steps, len(self._graph.keys))  # finite: scores are differences
-        values = self._graph.reachable(self._config.revisit_cost * self._ends)
+        values = self._wear(self._config.revisit_cost * self._ends)
         return np.where(cells >= 0, values[cells], self._pool.novelty)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.agents.graph import CellGraph
+from hess.agents.graph import PlaceGraph
+from hess.agents.places import Places
 from hess.config import ExplorationConfig
 
 Floats = NDArray[np.floating[Any]]
@@ -29,10 +31,11 @@ class CandidatePool(NamedTuple):
     embeddings: Floats  # [P, d]
     novelty: Floats  # [P]
     potential: Floats  # [P]
-    graph: CellGraph | None = None  # where cells lead, of the "reachable" novelty
-    cells: Any = None  # [P] of the graph, -1 for none
-    cell_size: float = 1.0
     plane: Floats | None = None  # [d, k] the directions that are explored; None: all
+    graph: PlaceGraph | None = None  # where places lead, if that is known; all below goes with it
+    cells: Any = None  # [P] places of the graph, -1 for none
+    places: Places | None = None
+    wear: Callable[[Floats], Floats] | None = None  # novelty of worn places, [n] -> [n]
 
     def project(self, embeddings: Floats) -> Floats:
         """Embeddings in the directions that are explored. [..., d] -> [..., k]."""

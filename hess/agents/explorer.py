@@ -17,7 +17,7 @@ from hess.agents.exploration import (
     widest_directions,
 )
 from hess.agents.inputs import Moments
-from hess.agents.measures import GridMeasures
+from hess.agents.measures import Measures
 from hess.agents.networks import MLP
 from hess.agents.recall import (
     ViewedActor,
@@ -31,7 +31,7 @@ from hess.agents.trees import prefixed, select
 from hess.config import Config
 from hess.replay import Episode, Replay, segment_counts
 
-_PARTS = 5  # of a segment, for the way from cell to cell: in c steps a robot skips some
+_PARTS = 5  # of a segment, for edges from place to place: in c steps a robot skips some
 
 
 class Explorer:
@@ -39,7 +39,7 @@ class Explorer:
 
     def __init__(self, config: Config):
         self.config = config
-        self.measures = GridMeasures(config.exploration)
+        self.measures = Measures(config.exploration, config.representation.dim)
         self.successes = 0
         self.recent_successes: deque[bool] = deque(maxlen=config.exploration.success_window)
         self.unit = 1.0  # factor on r_g, d_e and cell size
@@ -103,23 +103,22 @@ class Explorer:
         explored = self.measures.project(visited)
         lengths = np.linalg.norm(moves, axis=-1)
         unit = explored_unit(config, explored, lengths, 0.0 if first else self.unit)
-        if unit != self.unit:
-            self.unit = unit
-            self.measures.resize(unit * config.cell_size, explored.shape[-1])
-            self.measures.recount(visited)
-        elif first or turned or config.recount:
+        recount = first or turned or config.recount or unit != self.unit
+        self.unit = unit
+        self.measures.divide(unit * config.cell_size, visited)
+        if recount:
             self.measures.recount(visited)
 
     def refresh_novelty(self, network: MLP, high: ViewedActor, replay: Replay) -> None:
-        """N of all stored rollouts under φ and counts as they are now."""
-        interval = self.config.subgoal_interval
-        novelty = self.config.exploration.novelty
-        if novelty == "reachable":
-            rollouts = recall_rollouts(network, replay, interval, _PARTS)
-        else:
-            compared = high if novelty == "importance" else None
+        """What the measures need of all stored rollouts, under φ as it is now."""
+        interval, measures = self.config.subgoal_interval, self.measures
+        rollouts = steps = None
+        if measures.follows_rollouts:
+            compared = high if measures.weighs_actions else None
             rollouts = recall_boundaries(network, compared, replay, interval)
-        self.measures.refresh(rollouts, int(replay.episodes.length.sum()))
+        if measures.has_graph:
+            steps = recall_rollouts(network, replay, interval, _PARTS)
+        measures.refresh(int(replay.episodes.length.sum()), rollouts, steps)
 
     def candidates(self, network: MLP, replay: Replay, key: PRNGKeyArray) -> CandidatePool:
         """Visited states with their measures, from which those within r_g are taken."""
@@ -135,7 +134,7 @@ class Explorer:
             "train/recent_success": self.recent_success(),
             "exploration/probability": self.probability,
             "exploration/unit": self.unit,
-            "exploration/visited_cells": float(len(self.measures.counts)),
+            "exploration/visited_cells": float(self.measures.visits.number),
             **self._spread,
         }
 

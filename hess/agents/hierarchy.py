@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from hess.agents.excursion import Excursion
 from hess.agents.exploration import CandidatePool, select_subgoal
 from hess.agents.networks import HostActor, HostMLP
+from hess.agents.novelty import NOVELTIES
 from hess.config import Config
 from hess.replay import Episode
 
@@ -49,7 +50,7 @@ class HierarchyPolicy(NamedTuple):
     def excursion(
         self, segments: int, probability: float, rng: np.random.Generator | None
     ) -> Excursion | None:
-        """What an exploring episode remembers, where cells are known to lead somewhere."""
+        """What an exploring episode remembers, where places are known to lead somewhere."""
         if probability == 0 or rng is None or self.pool is None or self.pool.graph is None:
             return None
         return Excursion(self.pool, self.config.exploration, segments, rng)
@@ -127,7 +128,7 @@ class HierarchyRollout:
         episode.selected[segment] = subgoal if selection is None else selection.selected
         episode.high_actions[segment] = high_action
         episode.active[segment] = selection is not None
-        if config.exploration.novelty == "importance":
+        if NOVELTIES[config.exploration.novelty].weighs_actions:
             episode.log_probabilities[segment] = policy.high.log_probability(seen, high_action)
 
     def _high_action(self, seen: Floats) -> Floats:

@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 from numpy.typing import NDArray
 
+from hess.agents.graph import Boundaries
 from hess.agents.inputs import HighView, high_input
-from hess.agents.measures import Boundaries
 from hess.agents.networks import MLP, gaussian, squashed_log_probability
 from hess.agents.representation import embed_replay
 from hess.replay import Episode, Replay, age_in_episodes, take_episodes, uniform_index

@@ -13,8 +13,7 @@ from jaxtyping import PRNGKeyArray
 from numpy.typing import NDArray
 
 from hess.agents.agent import Arrays
-from hess.agents.cells import cell_centres
-from hess.agents.measures import GridMeasures
+from hess.agents.measures import Measures
 from hess.agents.networks import MLP, HostMLP
 from hess.agents.recall import recall_latest, recall_states
 from hess.agents.trees import flatten
@@ -34,7 +33,7 @@ _OBSERVED_BYTES = 30_000  # for observations of states, and for those of traject
 def take_snapshot(
     network: MLP,
     replay: Replay,
-    measures: GridMeasures | None,
+    measures: Measures | None,
     key: PRNGKeyArray,
     *,
     interval: int,
@@ -70,7 +69,7 @@ def _compact(arrays: Arrays) -> Arrays:
     }
 
 
-def _cells(measures: GridMeasures | None, dim: int) -> Arrays:
+def _cells(measures: Measures | None, dim: int) -> Arrays:
     arrays: Arrays
     if measures is None:
         nothing = {f"cells.{name}": np.zeros(0) for name in ("counts", "novelty", "potential")}
@@ -81,14 +80,12 @@ def _cells(measures: GridMeasures | None, dim: int) -> Arrays:
             **nothing,
         }
     else:
-        plane = np.eye(dim) if measures.plane is None else measures.plane
-        centres = cell_centres(measures.counts.keys, plane.shape[1], measures.cell_size)
-        middles = centres @ plane.T
+        middles, counts = measures.visited()
         arrays = {
-            "cells.size": np.asarray(measures.cell_size),
-            "cells.plane": plane,
-            "cells.centres": centres,
-            "cells.counts": measures.counts.values,
+            "cells.size": np.asarray(measures.visits.places.size),
+            "cells.plane": np.eye(dim) if measures.plane is None else measures.plane,
+            "cells.centres": measures.project(middles),
+            "cells.counts": counts,
             "cells.novelty": measures.novelty(middles),
             "cells.potential": measures.potential(middles),
         }

@@ -32,6 +32,7 @@ WHEN_ABSENT: dict[str, Any] = {
     "exploration.waypoints": 0.0,
     "exploration.detour": 0.0,
     "exploration.revisit_cost": 0.0,
+    "exploration.potential": "distance",
 }
 
 

@@ -84,22 +84,25 @@ class ExplorationConfig:
     """α: weight of potential against novelty."""
     balance: Literal["weighted", "normalised"] = "normalised"
     """Ñ - αU as written, or both scaled to [0, 1] over the candidates first."""
-    novelty: Literal["reachable", "cumulative", "immediate", "importance"] = "reachable"
-    """The least visited cell that is known to be reachable, with the way there; the paper's N with
-    age discount; the plain visit count n; or N with importance weights."""
+    novelty: str = "reachable"
+    """"reachable": the least visited cell that is known to be reachable, with the way there;
+    "cumulative": the paper's N with age discount; "immediate": the plain visit count n;
+    "importance": N with importance weights; or one of your own, see docs/extending.md."""
+    potential: str = "distance"
+    """"distance": the mean of -‖φ(s_{t+c}) - g_e‖ per cell; or one of your own."""
     segment_cost: float = 0.2
     """What each segment on the way adds to a "reachable" cell's log count."""
     way_share: float = 0.03
-    """Ways from cell to cell that are rarer among those that leave a cell lead nowhere, for the
-    "reachable" novelty, unless most visits of the next cell came by them; 0 takes all."""
+    """Ways from cell to cell that are rarer among those that leave a cell lead nowhere, unless most
+    visits of the next cell came by them; 0 takes all."""
     waypoints: float = 0.5
-    """Share of exploring episodes that go to a random visited cell first ("reachable" novelty)."""
+    """Share of exploring episodes that go to a random visited cell first."""
     detour: float = 1.25
     """Candidates lie behind something, and are left out, if the way there is longer than this many
-    times the straight line ("reachable" novelty); 0: all count."""
+    times the straight line; 0: all count."""
     revisit_cost: float = 2.0
-    """What each segment of an episode that ended in or next to a cell adds to the cell's log count
-    for the rest of the episode ("reachable" novelty)."""
+    """What each segment of an episode that ended in or next to a cell adds to the log of the cell's
+    visits, or of what the novelty takes for them, for the rest of the episode."""
     count_discount: float = 0.99
     """γ of the cumulative counts, per segment."""
     cell_size: float = 3.0

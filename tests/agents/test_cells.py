@@ -78,16 +78,6 @@ def test_scale_multiplies_all_sums() -> None:
     assert table.get(np.array([1, 5, 7], np.int64)).tolist() == [1.0, 2.0, 0.0]
 
 
-def test_rebinning_moves_each_sum_to_where_its_cell_lay() -> None:
-    table = CellTable()
-    # In one dimension, edge 1: cells 0, 1, 2 and -1 with centres 0.5, 1.5, 2.5 and -0.5.
-    table.add(cell_keys(np.array([[0.1], [1.2], [2.9], [-0.3]]), 1.0), np.array([1.0, 2, 4, 8]))
-    wider = table.rebinned(1, 1.0, 2.0)
-    asked = cell_keys(np.array([[1.0], [3.0], [-1.0], [5.0]]), 2.0)
-    assert wider.get(asked).tolist() == [3, 4, 8, 0]
-    assert table.get(cell_keys(np.array([[0.5]]), 1.0)).tolist() == [1]
-
-
 @pytest.mark.parametrize("dim", [1, 2, 3])
 def test_the_neighbourhood_of_a_cell_is_all_cells_that_touch_it(dim: int) -> None:
     middle = np.full((1, dim), 0.5)

@@ -11,7 +11,8 @@ import pytest
 from hess.agents.cells import cell_keys
 from hess.agents.excursion import Excursion, Floats
 from hess.agents.exploration import CandidatePool
-from hess.agents.graph import CellGraph
+from hess.agents.graph import PlaceGraph
+from hess.agents.places import GridCells
 from hess.config import ExplorationConfig
 
 CELLS = 6
@@ -27,10 +28,11 @@ def corridor(
 ) -> CandidatePool:
     """Six cells of edge 1 in a row, the right ones less visited, and states in some of them."""
     keys = cell_keys(MIDDLES, 1.0)
-    graph = CellGraph(keys, LOG_COUNTS, np.array(edges), COST)
+    graph = PlaceGraph(keys, LOG_COUNTS, np.array(edges), COST)
     cells = graph.locate(cell_keys(states, 1.0))
     novelty = np.full(len(states), own)  # told apart from all that the graph says
-    return CandidatePool(states, novelty, np.zeros(len(states)), graph, cells, 1.0)
+    pool = CandidatePool(states, novelty, np.zeros(len(states)))
+    return pool._replace(graph=graph, cells=cells, places=GridCells(2, 1.0), wear=graph.reachable)
 
 
 class Draws:
@@ -145,7 +147,8 @@ def test_a_waypoint_that_no_candidate_leads_to_is_no_waypoint() -> None:
 def test_without_edges_there_is_no_waypoint() -> None:
     bare = corridor()
     assert bare.graph is not None
-    bare = bare._replace(graph=bare.graph._replace(edges=np.zeros((0, 2), np.int64)))
+    graph = bare.graph._replace(edges=np.zeros((0, 2), np.int64))
+    bare = bare._replace(graph=graph, wear=graph.reachable)
     going = Excursion(bare, ExplorationConfig(waypoints=1.0), SEGMENTS, np.random.default_rng(0))
     going.arrive(0, MIDDLES[0])
     assert going.novelty().tolist() == LOG_COUNTS.tolist()
@@ -170,10 +173,10 @@ def test_what_lies_behind_a_wall_is_a_detour(here: int, detour: float, seen: lis
     place = np.argsort(order)
     chain = [(place[i], place[i + 1]) for i in range(len(BEND) - 1)]
     both_ways = np.array(chain + [(end, start) for start, end in chain])
-    graph = CellGraph(keys[order], np.ones(len(BEND)), both_ways, COST)
+    graph = PlaceGraph(keys[order], np.ones(len(BEND)), both_ways, COST)
     states = np.concatenate([middles, [[50.0, 50.0]]])  # the last in no cell
     cells = graph.locate(cell_keys(states, 1.0))
-    pool = CandidatePool(states, np.ones(8), np.zeros(8), graph, cells, 1.0)
+    pool = corridor()._replace(embeddings=states, graph=graph, cells=cells)
     going = excursion(pool, detour=detour)
     going.arrive(0, middles[here])
     assert np.flatnonzero(going.straight()).tolist() == [*seen, 7]

@@ -36,6 +36,11 @@ def episode(length: int = 20, *, success: bool = False, embedded: bool = True) -
     return made
 
 
+def visits(exploring: Explorer) -> Floats:
+    """n of every visited cell."""
+    return exploring.measures.visited()[1]
+
+
 def at(*points: tuple[float, float]) -> Floats:
     return np.array(points)
 
@@ -44,14 +49,13 @@ def test_every_state_but_the_last_is_a_visit() -> None:
     exploring = explorer()
     exploring.record(episode(length=3))
     exploring.record(episode(length=3))
-    keys = exploring.measures.counts
-    assert keys.values.tolist() == [2, 2, 2]
+    assert visits(exploring).tolist() == [2, 2, 2]
 
 
 def test_an_episode_without_embeddings_is_not_counted() -> None:
     exploring = explorer()
     exploring.record(episode(embedded=False, success=True))
-    assert len(exploring.measures.counts) == 0
+    assert exploring.measures.visits.number == 0
     assert exploring.successes == 1
 
 
@@ -76,7 +80,7 @@ def test_without_active_selection_every_begun_segment_is_an_attempt() -> None:
     made.subgoals[:2] = made.selected[:2] = [[5.5, 2.5], [9.5, 0.5]]
     exploring.record(made)
     assert exploring.measures.potential(at((5.5, 2.5), (9.5, 0.5))).tolist() == [-2, -1]
-    assert exploring.measures.potential_weights.values.tolist() == [1, 1]
+    assert exploring.measures.state()["potential_weights.values"].tolist() == [1, 1]
 
 
 def test_an_episode_ages_earlier_attempts_and_not_its_own() -> None:
@@ -133,7 +137,7 @@ def replay() -> Replay:
 def test_the_first_representation_counts_everything_stored(replay: Replay) -> None:
     exploring = explorer()
     exploring.fit_to_representation(PHI, replay, first=True)
-    assert exploring.measures.counts.values.tolist() == [2] * 10 + [1] * 10
+    assert visits(exploring).tolist() == [2] * 10 + [1] * 10
     assert exploring.unit == 1.0
 
 
@@ -142,7 +146,7 @@ def test_later_ones_count_anew_only_if_asked(replay: Replay, recount: bool, tota
     exploring = explorer(exploration__recount=recount)
     exploring.record(episode(length=3))
     exploring.fit_to_representation(PHI, replay, first=False)
-    assert exploring.measures.counts.values.sum() == total
+    assert visits(exploring).sum() == total
 
 
 def test_a_wider_space_widens_radius_and_cells(replay: Replay) -> None:
@@ -151,11 +155,11 @@ def test_a_wider_space_widens_radius_and_cells(replay: Replay) -> None:
     unit = exploring.unit
     assert unit == pytest.approx(1.9, abs=0.05)  # φ spans 19 of the 10 that are meant
     assert exploring.radius == pytest.approx(unit * 2.0)
-    assert exploring.measures.cell_size == pytest.approx(unit)
+    assert exploring.measures.visits.places.size == pytest.approx(unit)
     doubled = linear(2 * np.eye(SHAPE.observation_dim, 2), np.zeros(2))
     exploring.fit_to_representation(doubled, replay, first=False)
     assert exploring.unit == pytest.approx(2 * unit)
-    assert exploring.measures.counts.values.sum() == 30
+    assert visits(exploring).sum() == 30
     assert exploring.metrics()["exploration/unit"] == exploring.unit
 
 
@@ -168,7 +172,7 @@ def test_lengths_follow_the_smaller_of_what_was_visited_and_what_a_segment_cover
     exploring.fit_to_representation(PHI, replay, first=True)
     assert exploring.unit == pytest.approx(0.5)
     assert exploring.radius == pytest.approx(0.5 * 2.0)
-    assert exploring.measures.cell_size == pytest.approx(0.5)
+    assert exploring.measures.visits.places.size == pytest.approx(0.5)
     wide = explorer(exploration__reference_segment=1.0, **fields)
     wide.fit_to_representation(PHI, replay, first=True)
     assert wide.unit == pytest.approx(1.9, abs=0.05)

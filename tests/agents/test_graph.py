@@ -9,12 +9,13 @@ import pytest
 
 from hess.agents.cells import cell_keys
 from hess.agents.graph import (
-    CellGraph,
+    PlaceGraph,
     common_edges,
     empty_graph,
     least_over_chains,
     stored_graph,
 )
+from hess.agents.places import GridCells
 from hess.errors import HessError
 
 CORNERS = np.array([[0, 0], [1, 0], [2, 0], [2, 1], [9, 9]]) + 0.5
@@ -23,10 +24,10 @@ KEYS = cell_keys(CORNERS, 1.0)
 INF = np.inf
 
 
-def graph() -> CellGraph:
+def graph() -> PlaceGraph:
     """A -> B -> C -> B, and D -> D; log counts 4, 3, 1, 2 and 0."""
     edges = np.array([[A, B], [B, C], [C, B], [D, D]])
-    return CellGraph(KEYS, np.array([4.0, 3.0, 1.0, 2.0, 0.0]), edges, 0.5)
+    return PlaceGraph(KEYS, np.array([4.0, 3.0, 1.0, 2.0, 0.0]), edges, 0.5)
 
 
 def test_cells_are_found_by_their_keys_and_others_are_not() -> None:
@@ -64,7 +65,7 @@ def test_steps_are_edges_on_the_shortest_chain_and_infinite_without_one() -> Non
 
 def test_surroundings_are_the_known_cells_that_touch_one_and_itself() -> None:
     def around(cell: int) -> list[int]:
-        return sorted(graph().surroundings(cell, 2).tolist())
+        return sorted(graph().surroundings(cell, GridCells(2, 1.0)).tolist())
 
     assert around(A) == [A, B]
     assert around(B) == [A, B, C, D]  # D across the corner

@@ -77,8 +77,8 @@ def story() -> Story:
                 copy(agent.replay),
                 int(agent.networks.low.critic_optimiser[0].count),
                 int(agent.networks.high.critic_optimiser[0].count),
-                agent.explorer.measures.counts.values.sum(),
-                agent.explorer.measures.potential_weights.values.sum(),
+                agent.explorer.measures.state()["counts.values"].sum(),
+                agent.explorer.measures.state()["potential_weights.values"].sum(),
             )
         )
     return Story(agent, moments)
@@ -248,9 +248,10 @@ def test_a_snapshot_is_small_and_shows_what_was_explored(story: Story) -> None:
     assert Hess(story.agent.config, SHAPE).snapshot() == {}
     snapshot = story.agent.snapshot()
     assert sum(array.nbytes for array in snapshot.values()) < 1_000_000
-    cells = len(story.agent.explorer.measures.counts)
+    measures = story.agent.explorer.measures
+    cells = measures.visits.number
     assert snapshot["cells.centres"].shape == (cells, 2)
-    assert snapshot["cells.counts"].sum() == story.agent.explorer.measures.counts.values.sum()
+    assert snapshot["cells.counts"].sum() == measures.state()["counts.values"].sum()
     assert snapshot["states.embeddings"].shape[1] == 2
     assert len(snapshot["states.positions"]) == len(snapshot["states.embeddings"])
     assert len(snapshot["latest.lengths"]) == 8  # all that the ring holds

@@ -9,9 +9,10 @@ import pytest
 
 from hess.agents.cells import cell_keys
 from hess.agents.exploration import CandidatePool
-from hess.agents.graph import CellGraph
+from hess.agents.graph import PlaceGraph
 from hess.agents.hierarchy import HierarchyPolicy, RandomPolicy, into_ball, uniform_offset
 from hess.agents.networks import MLP, HostActor, HostMLP
+from hess.agents.places import GridCells
 from hess.replay import Episode, empty_episode
 from tests.agents.tiny import (
     FIELDS,
@@ -246,7 +247,9 @@ def leading(*points: tuple[float, float]) -> CandidatePool:
     edges = np.stack([cells[:-1], cells[1:]], -1)
     log_counts = np.full(len(keys), 5.0)
     log_counts[cells[-1]] = 0.0
-    return pool._replace(graph=CellGraph(keys, log_counts, edges, 0.1), cells=cells, cell_size=1.0)
+    graph = PlaceGraph(keys, log_counts, edges, 0.1)
+    places = GridCells(2, 1.0)
+    return pool._replace(graph=graph, cells=cells, places=places, wear=graph.reachable)
 
 
 ROW = ((1.5, 0.5), (1.5, 1.5), (1.5, 2.5))

@@ -7,13 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hess.agents.measures import (
-    Boundaries,
-    Floats,
-    GridMeasures,
-    discounted_sums,
-    importance_sums,
-)
+from hess.agents.graph import Boundaries
+from hess.agents.measures import Floats, Measures
+from hess.agents.novelty import NOVELTIES, discounted_sums, importance_sums
 from hess.config import ExplorationConfig
 from hess.runs.tensors import checked_state, pack, unpack
 
@@ -22,10 +18,10 @@ A, B, C, ELSEWHERE = (0.5, 0.5), (1.5, 0.5), (2.5, 0.5), (9.5, 9.5)
 ALL = np.array([A, B, C, ELSEWHERE])
 
 
-def measures(**fields: Any) -> GridMeasures:
+def measures(**fields: Any) -> Measures:
     """n(A) = 4, n(B) = 2, n(C) = 1."""
     settings: dict[str, Any] = {"cell_size": 1.0, "count_discount": 0.5, "novelty": "cumulative"}
-    made = GridMeasures(ExplorationConfig(**(settings | fields)))
+    made = Measures(ExplorationConfig(**(settings | fields)), dim=2)
     made.visit(np.array([A] * 4 + [B] * 2 + [C]))
     return made
 
@@ -46,25 +42,31 @@ def rollouts(
     )
 
 
+def refresh(grid: Measures, stored: Boundaries, transitions: int) -> None:
+    """With what the novelty asks for; its rollouts and the steps of the graph are the same here."""
+    rollouts = stored if grid.follows_rollouts else None
+    grid.refresh(transitions, rollouts, stored if grid.has_graph else None)
+
+
 def test_visits_are_counted_per_cell_and_add_up() -> None:
     grid = measures()
-    assert grid.counts.values.tolist() == [4, 2, 1]
+    assert grid.visited()[1].tolist() == [4, 2, 1]
     grid.visit(np.array([B, B, ELSEWHERE]))
-    grid.refresh(rollouts([ELSEWHERE, ELSEWHERE], ages=[0]), transitions=1)
-    assert len(grid.counts) == 4
+    refresh(grid, rollouts([ELSEWHERE, ELSEWHERE], ages=[0]), 1)
+    assert grid.visits.number == 4
     assert grid.novelty(np.array([A, B, C])).tolist() == [4, 4, 1]
 
 
 def test_recount_forgets_the_old_space() -> None:
     grid = measures()
     grid.recount(np.array([C, C, ELSEWHERE]))
-    assert len(grid.counts) == 2
+    assert grid.visits.number == 2
     assert grid.novelty(ALL).tolist() == [0, 0, 2, 1]
 
 
 def test_cumulative_counts_follow_each_rollout_at_the_multiples_of_c() -> None:
     grid = measures()
-    grid.refresh(rollouts([A, B, C], ages=[0]), transitions=10)
+    refresh(grid, rollouts([A, B, C], ages=[0]), 10)
     # N(A) = 4 + 0.5 * 2 + 0.25 * 1, N(B) = 2 + 0.5 * 1, N(C) = 1; divided by the transitions.
     assert grid.novelty(ALL).tolist() == [0.525, 0.25, 0.1, 0.0]
 
@@ -72,7 +74,7 @@ def test_cumulative_counts_follow_each_rollout_at_the_multiples_of_c() -> None:
 def test_reachable_novelty_is_the_best_end_of_any_chain_of_segments() -> None:
     grid = measures(novelty="reachable", segment_cost=0.1)
     # No rollout went from A to C, but one from A to B and another from B to C.
-    grid.refresh(rollouts([A, B], [B, C], ages=[0, 50]), transitions=10)
+    refresh(grid, rollouts([A, B], [B, C], ages=[0, 50]), 10)
     # With the cells that touch them, A has 4 + 2 visits, B 4 + 2 + 1, C 2 + 1.
     expected = [np.log(4) + 0.2, np.log(4) + 0.1, np.log(4), 0.0]
     np.testing.assert_allclose(grid.novelty(ALL), expected)
@@ -80,7 +82,7 @@ def test_reachable_novelty_is_the_best_end_of_any_chain_of_segments() -> None:
 
 def test_a_segment_after_the_end_of_an_episode_leads_nowhere() -> None:
     grid = measures(novelty="reachable", segment_cost=0.1)
-    grid.refresh(rollouts([A, B, C], ages=[0], valid=[[True, True, False]]), transitions=1)
+    refresh(grid, rollouts([A, B, C], ages=[0], valid=[[True, True, False]]), 1)
     np.testing.assert_allclose(grid.novelty(np.array([B])), [np.log(8)])
 
 
@@ -95,22 +97,22 @@ def test_a_cell_beside_a_busy_one_is_not_new_however_few_its_own_visits() -> Non
 def test_n_is_a_mean_over_rollouts_and_not_a_sum() -> None:
     grid = measures()
     once = rollouts([A, B, C], ages=[0])
-    grid.refresh(once, transitions=1)
+    refresh(grid, once, 1)
     single = grid.novelty(ALL)
-    grid.refresh(rollouts([A, B, C], [A, B, C], [A, B, C], ages=[0, 0, 0]), transitions=1)
+    refresh(grid, rollouts([A, B, C], [A, B, C], [A, B, C], ages=[0, 0, 0]), 1)
     np.testing.assert_allclose(grid.novelty(ALL), single)
 
 
 def test_older_rollouts_weigh_less() -> None:
     grid = measures(age_discount=0.5)
     # From A on: the new rollout sees 4 + 0.5 * 1, the old one (weight 0.25) 4 + 0.5 * 2.
-    grid.refresh(rollouts([A, C], [A, B], ages=[0, 2]), transitions=1)
+    refresh(grid, rollouts([A, C], [A, B], ages=[0, 2]), 1)
     assert grid.novelty(np.array([A]))[0] == pytest.approx((4.5 + 0.25 * 5.0) / 1.25)
 
 
 def test_a_cell_met_twice_in_a_rollout_is_averaged_over_both() -> None:
     grid = measures()
-    grid.refresh(rollouts([A, A, B], ages=[0]), transitions=1)
+    refresh(grid, rollouts([A, A, B], ages=[0]), 1)
     second = 4 + 0.5 * 2
     first = 4 + 0.5 * second
     assert grid.novelty(np.array([A]))[0] == pytest.approx((first + second) / 2)
@@ -119,21 +121,21 @@ def test_a_cell_met_twice_in_a_rollout_is_averaged_over_both() -> None:
 def test_states_after_the_end_of_an_episode_count_nowhere() -> None:
     grid = measures()
     short = rollouts([B, C, A], ages=[0], valid=[[True, True, False]])
-    grid.refresh(short, transitions=1)
+    refresh(grid, short, 1)
     # A was not reached: it adds nothing to B and C, and has no N of its own, only its count.
     assert grid.novelty(np.array([B, C, A])).tolist() == [2.5, 1.0, 4.0]
 
 
 def test_immediate_novelty_is_the_count_alone() -> None:
     grid = measures(novelty="immediate")
-    grid.refresh(rollouts([A, B, C], ages=[0]), transitions=2)
+    refresh(grid, rollouts([A, B, C], ages=[0]), 2)
     assert grid.novelty(ALL).tolist() == [2.0, 1.0, 0.5, 0.0]
 
 
 @pytest.mark.parametrize("kind", ["cumulative", "reachable"])
 def test_expected_visits_are_novelty_in_visits(kind: str) -> None:
     grid = measures(novelty=kind, segment_cost=0.1)
-    grid.refresh(rollouts([A, B, C], ages=[0]), transitions=10)
+    refresh(grid, rollouts([A, B, C], ages=[0]), 10)
     novelty = grid.novelty(ALL)
     expected = 10 * novelty if kind == "cumulative" else np.exp(novelty) - 1
     np.testing.assert_allclose(grid.expected_visits(ALL), expected)
@@ -154,7 +156,7 @@ def test_importance_weights_are_bounded() -> None:
 def test_importance_novelty_ignores_age() -> None:
     grid = measures(novelty="importance", age_discount=0.5)
     even = rollouts([A, C], [A, B], ages=[0, 7], log_ratios=[[0.0], [np.log(3.0)]])
-    grid.refresh(even, transitions=1)
+    refresh(grid, even, 1)
     assert grid.novelty(np.array([A]))[0] == pytest.approx((4.5 + 3 * 5.0) / 2)
 
 
@@ -204,33 +206,61 @@ def test_no_attempts_are_fine() -> None:
 def test_resizing_keeps_potentials_as_means_in_the_wider_cells() -> None:
     grid = measures()
     grid.attempt(np.array([A, A, A, B]), np.array([2.0, 2.0, 2.0, 6.0]))
-    grid.resize(2.0, dim=2)
+    grid.divide(2.0, np.array([A, B, C]))
     # A and B share a cell of edge 2 now: three attempts at -2 and one at -6.
     assert grid.potential(np.array([A, B, C])).tolist() == [-3, -3, 0]
     grid.recount(np.array([A, B, C]))
-    assert grid.counts.values.tolist() == [2, 1]
+    assert grid.visited()[1].tolist() == [2, 1]
 
 
-@pytest.mark.parametrize("kind", ["immediate", "cumulative", "importance", "reachable"])
-def test_candidates_are_rated_with_the_graph_where_there_is_one(kind: str) -> None:
+@pytest.mark.parametrize("kind", NOVELTIES)
+def test_candidates_are_rated_with_the_graph_whatever_the_novelty(kind: str) -> None:
     grid = measures(novelty=kind)
     assert grid.rate(ALL).graph is None
     grid.attempt(np.array([A]), np.array([5.0]))
-    grid.refresh(rollouts([A, B, C], ages=[0]), transitions=10)
+    refresh(grid, rollouts([A, B, C], ages=[0]), 10)
     pool = grid.rate(ALL)
     assert pool.novelty.tolist() == grid.novelty(ALL).tolist()
     assert pool.potential.tolist() == [-5, 0, 0, 0]
-    assert (pool.graph is not None) == (kind == "reachable")
-    if pool.graph is not None:
-        assert pool.cells.tolist() == [0, 1, 2, -1]
-        assert pool.graph.edges.tolist() == [[0, 1], [1, 2]]
-        assert pool.cell_size == 1.0
+    assert pool.graph is not None
+    assert pool.cells.tolist() == [0, 1, 2, -1]
+    assert pool.graph.edges.tolist() == [[0, 1], [1, 2]]
+    assert pool.places is not None
+    assert pool.places.size == 1.0
+    assert pool.wear is not None
+    unworn = pool.wear(np.zeros(3))
+    np.testing.assert_allclose(unworn, pool.novelty[:3])  # what an episode begins with
+    worn = pool.wear(np.array([0.0, 0.0, 2.0]))
+    assert worn[2] > unworn[2]
+    # Chains from A and B lead to C; counts are of no concern to other places.
+    assert (worn[:2] > unworn[:2]).all() == (kind == "reachable")
+
+
+@pytest.mark.parametrize("kind", ["immediate", "cumulative", "importance"])
+def test_wear_adds_to_the_log_of_the_visits(kind: str) -> None:
+    grid = measures(novelty=kind)
+    refresh(grid, rollouts([A, B, C], ages=[0]), 10)
+    pool = grid.rate(ALL)
+    assert pool.wear is not None
+    expected = ((1 + grid.expected_visits(ALL[:3])) * np.exp(2.0) - 1) / 10
+    np.testing.assert_allclose(pool.wear(np.full(3, 2.0)), expected)
+
+
+EXCURSIONS = {"waypoints": 0.0, "detour": 0.0, "revisit_cost": 0.0}
+
+
+@pytest.mark.parametrize("kind", NOVELTIES)
+@pytest.mark.parametrize("asked", [{}, {"probability": 0.0}, *({name: 0.5} for name in EXCURSIONS)])
+def test_a_graph_is_made_where_something_asks_for_it(kind: str, asked: dict[str, float]) -> None:
+    grid = measures(novelty=kind, **(EXCURSIONS | {"probability": 0.7} | asked))
+    wanted = kind == "reachable" or bool(asked.keys() & EXCURSIONS.keys())
+    assert grid.has_graph == wanted
 
 
 def test_the_graph_survives_a_checkpoint_and_fits_what_a_fresh_grid_expects() -> None:
     grid = measures(novelty="reachable", segment_cost=0.3)
-    grid.refresh(rollouts([A, B, C], [C, B, ELSEWHERE], ages=[0, 1]), transitions=7)
-    fresh = GridMeasures(grid.config)
+    refresh(grid, rollouts([A, B, C], [C, B, ELSEWHERE], ages=[0, 1]), 7)
+    fresh = Measures(grid.config, dim=2)
     arrays = checked_state(unpack(pack(grid.state()), "the state"), fresh.state())
     fresh.restore(arrays)
     assert len(fresh.graph.edges) == 4
@@ -248,11 +278,11 @@ def test_a_fresh_grid_survives_one_too() -> None:
 
 def test_state_restores_everything_into_a_fresh_grid() -> None:
     grid = measures()
-    grid.refresh(rollouts([A, B, C], ages=[0]), transitions=7)
+    refresh(grid, rollouts([A, B, C], ages=[0]), 7)
     grid.attempt(np.array([A, C]), np.array([1.0, 2.0]))
     grid.age()
-    grid.resize(2.0, dim=2)
-    copy = GridMeasures(grid.config)
+    grid.divide(2.0, ALL)
+    copy = Measures(grid.config, dim=2)
     copy.restore(grid.state())
     assert copy.novelty(ALL).tolist() == grid.novelty(ALL).tolist()
     assert copy.potential(ALL).tolist() == grid.potential(ALL).tolist()

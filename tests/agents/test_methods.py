@@ -12,8 +12,9 @@ import pytest
 
 from hess.agents.agent import Agent
 from hess.agents.hess import Hess
+from hess.agents.measures import Measures
 from hess.agents.methods import METHODS, Method, import_method, method, register_method
-from hess.config import Config, flat_fields
+from hess.config import Config, flat_fields, override
 from hess.errors import HessError
 from hess.presets import PRESETS, preset
 from hess.validation import validate
@@ -79,6 +80,14 @@ def test_ablations_switch_off_what_they_are_named_after() -> None:
     assert lesson.exploration.probability == 0
     assert lesson.representation.stability_weight == 0
     assert lesson.representation.priority == "uniform"
+
+
+@pytest.mark.parametrize("name", ["hess-immediate-counts", "hess-importance-novelty"])
+def test_ablations_of_novelty_differ_in_nothing_else(name: str) -> None:
+    config, usual = METHODS[name].apply(Config()), Config(method=name).exploration
+    assert override(config, {"exploration.novelty": usual.novelty}) == Config(method=name)
+    assert config.exploration.novelty != usual.novelty
+    assert Measures(config.exploration, dim=2).has_graph  # waypoints, wear and detours are kept
 
 
 def test_baselines_with_a_bonus_are_lesson_and_the_bonus() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hess.agents.agent import Arrays
-from hess.agents.measures import GridMeasures
+from hess.agents.measures import Measures
 from hess.agents.networks import MLP
 from hess.agents.snapshots import take_snapshot
 from hess.config import ExplorationConfig
@@ -48,7 +48,7 @@ def arrays(acting: MLP, now: MLP, lengths: tuple[int, ...] = (200, 200, 120)) ->
     replay = empty_replay(SHAPE, 5 * SHAPE.horizon)
     for number, length in enumerate(lengths):
         replay = insert(replay, episode(number, acting, length))
-    measures = GridMeasures(ExplorationConfig(cell_size=0.5))
+    measures = Measures(ExplorationConfig(cell_size=0.5), dim=2)
     measures.visit(episode(0, now, 200).embeddings)
     return take_snapshot(now, replay, measures, jax.random.key(0), interval=INTERVAL)
 
