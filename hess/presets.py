@@ -72,6 +72,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "exploration.balance": "weighted",
         "exploration.novelty": "cumulative",
         "exploration.potential": "distance",
+        "exploration.counts": "grid",
         "exploration.waypoints": 0.0,
         "exploration.detour": 0.0,
         "exploration.revisit_cost": 0.0,

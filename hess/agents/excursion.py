@@ -78,7 +78,8 @@ class Excursion:
         centres = self._places.centres(self._graph.keys)
         direct = np.linalg.norm(centres - centres[self._cell], axis=-1)
         lengths = self._graph.lengths_from(self._cell, centres)
-        return np.where(cells >= 0, (lengths <= self._config.detour * direct)[cells], True)
+        longest = self._config.detour * direct + self._places.slack
+        return np.where(cells >= 0, (lengths <= longest)[cells], True)
 
     def novelty(self) -> Floats:
         """Of all pool states, for this episode, now. -> [P]."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.agents.cells import Keys
+from hess.agents.cells import CellTable, Keys
 from hess.agents.places import Places
 from hess.errors import HessError
 
@@ -129,6 +129,47 @@ class RecountedEdges:
 
     def restore(self, arrays: dict[str, Any]) -> None:
         """Nothing is kept."""
+
+
+_PAIRS = 2**31  # more than there are landmarks: a pair of keys is one number
+_EVERY = 2**30  # episodes: more than are ever stored
+
+
+class KeptEdges:
+    """Counted as they are made, and anew when φ has changed: finding landmarks takes time."""
+
+    def __init__(self) -> None:
+        self.table = CellTable()
+        self.unseen = _EVERY  # newest episodes that are not in the table yet
+
+    def update(self, places: Places, rollouts: Boundaries) -> tuple[Keys, Integers]:
+        """Add those of new rollouts."""
+        new = rollouts.ages < self.unseen
+        chosen = rollouts._replace(
+            embeddings=rollouts.embeddings[new], valid=rollouts.valid[new], ages=rollouts.ages[new]
+        )
+        edges, times = distinct_steps(places, chosen)
+        self.table.add(edges[:, 0] * _PAIRS + edges[:, 1], times.astype(np.float64))
+        self.unseen = 0
+        starts, ends = np.divmod(self.table.keys, _PAIRS)
+        return np.stack([starts, ends], -1), self.table.values.astype(np.int64)
+
+    def age(self) -> None:
+        """One more is unseen."""
+        self.unseen = min(self.unseen + 1, _EVERY)
+
+    def clear(self) -> None:
+        """All stored rollouts are to be looked at."""
+        self.table, self.unseen = CellTable(), _EVERY
+
+    def state(self) -> dict[str, Any]:
+        """The table."""
+        return self.table.state("edges") | {"edges.unseen": self.unseen}
+
+    def restore(self, arrays: dict[str, Any]) -> None:
+        """The table of a checkpoint."""
+        self.table = CellTable.stored(arrays, "edges")
+        self.unseen = int(arrays["edges.unseen"])
 
 
 def distinct_steps(places: Places, rollouts: Boundaries) -> tuple[Keys, Integers]:

@@ -1,7 +1,7 @@
 """Novelty and potential of subgoals (paper §3.2), with the visits and the graph that they rest on.
 
 How each is measured is chosen by name: `hess.agents.novelty`, `hess.agents.potential`,
-`hess.agents.counts`.
+`hess.agents.visits`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 from hess.agents.exploration import CandidatePool
 from hess.agents.graph import (
     Boundaries,
-    Edges,
     PlaceGraph,
-    RecountedEdges,
     common_edges,
     empty_graph,
     stored_graph,
@@ -24,7 +22,7 @@ from hess.agents.graph import (
 from hess.agents.novelty import NOVELTIES, Novelty
 from hess.agents.potential import POTENTIALS, Potential
 from hess.agents.trees import prefixed, select
-from hess.agents.visits import Visits
+from hess.agents.visits import ESTIMATORS, Visits
 from hess.config import ExplorationConfig
 
 Floats = NDArray[np.floating[Any]]
@@ -35,12 +33,14 @@ class Measures:
 
     def __init__(self, config: ExplorationConfig, dim: int):
         self.config = config
-        self.visits = Visits(dim, config.cell_size)
+        estimator = ESTIMATORS[config.counts]
+        explored = config.directions if 0 < config.directions < dim else dim
+        self.visits = Visits(estimator, explored, config.cell_size)
         self.plane: Floats | None = None  # [d, k] the directions that are explored; None: all
         self.graph = empty_graph()  # as of the newest refresh
         self._novelty: Novelty = NOVELTIES[config.novelty](config)
         self._potential: Potential = POTENTIALS[config.potential](config)
-        self._edges: Edges = RecountedEdges()
+        self._edges = estimator.edges()
 
     @property
     def follows_rollouts(self) -> bool:
@@ -164,9 +164,8 @@ class Measures:
     def restore(self, arrays: dict[str, Any]) -> None:
         """Take over what `state` gave."""
         self.plane = arrays["plane"] if arrays["plane"].size else None
-        for part in (self._novelty, self._potential, self._edges):
+        for part in (self.visits, self._novelty, self._potential, self._edges):
             part.restore(arrays)
-        self.visits.restore(arrays, None if self.plane is None else self.plane.shape[1])
         self.graph = stored_graph(select(arrays, "graph."))
 
     def project(self, embeddings: Floats) -> Floats:

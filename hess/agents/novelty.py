@@ -150,8 +150,10 @@ class Reachable(Novelty):
     def at(self, visits: Visits, points: Floats) -> Floats:
         """The log count as it is; of a place that the graph does not have, its own."""
         keys = visits.places.keys(points)
-        own = self.log_counts(visits, points)
-        return np.where(self.table.contains(keys), self.table.get(keys), own)
+        values, unknown = self.table.get(keys), ~self.table.contains(keys)
+        if unknown.any():
+            values[unknown] = self.log_counts(visits, points[unknown])
+        return values
 
     def expected_visits(self, visits: Visits, points: Floats) -> Floats:
         """Those of the best end of any chain, more for the chain's cost."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hess.agents.cells import CellTable, Keys, cell_centres, cell_keys, neighbourhood
+from hess.errors import HessError
 
 Floats = NDArray[np.floating[Any]]
 
@@ -33,11 +34,21 @@ class Places(Protocol):
     def touching(self, key: int) -> Keys:
         """A place and those that touch it, visited or not."""
 
-    def sums_around(self, table: CellTable, keys: Keys) -> Floats:
-        """What a table has for each place and all that touch it, together. [...] -> [...]."""
-
     def reached(self, key: int, point: Floats) -> bool:
         """Whether somebody at the point has come to the place, or as good as. [k]."""
+
+    @property
+    def slack(self) -> float:
+        """By how much chains from middle to middle are longer than the way, other than by turns."""
+
+    def grown(self, points: Floats) -> Places:
+        """With places for these points, too; those there are keep their keys. [n, k]."""
+
+    def state(self) -> dict[str, Any]:
+        """All arrays that a checkpoint must hold."""
+
+
+_MOST_AXES = 5  # of a grid: with more, a cell touches a thousand others
 
 
 class GridCells(NamedTuple):
@@ -58,14 +69,39 @@ class GridCells(NamedTuple):
         """A cell and the 3^k - 1 around it."""
         return neighbourhood(np.array([key]), self.dim)[0]
 
-    def sums_around(self, table: CellTable, keys: Keys) -> Floats:
-        """Sums over 3^k cells."""
-        return np.asarray(table.get(neighbourhood(keys, self.dim)).sum(-1))
-
     def reached(self, key: int, point: Floats) -> bool:
         """Less than an edge from the cell's middle, along every axis."""
         centre = self.centres(np.array([key]))[0]
         return bool(np.abs(point - centre).max() < self.size)
+
+    @property
+    def slack(self) -> float:
+        """None in a plane; with more axes the middles of cells lie off a way on all sides."""
+        return self.size if self.dim > 2 else 0.0
+
+    def grown(self, points: Floats) -> GridCells:
+        """A grid has cells everywhere."""
+        return self
+
+    def state(self) -> dict[str, Any]:
+        """The edge."""
+        return {"cell_size": self.size}
+
+
+def grid_cells(points: Floats, size: float) -> GridCells:
+    """The cells of a grid with the points' axes. [n, k]."""
+    dim = points.shape[-1]
+    if dim > _MOST_AXES:
+        raise HessError(
+            f"exploration.counts=grid divides at most {_MOST_AXES} directions of φ, not {dim}; "
+            "take hashed or neighbours, or fewer exploration.directions"
+        )
+    return GridCells(dim, size)
+
+
+def stored_grid_cells(arrays: dict[str, Any], dim: int) -> GridCells:
+    """Those of a checkpoint."""
+    return GridCells(dim, float(arrays["cell_size"]))
 
 
 def moved(table: CellTable, before: Places, now: Places) -> CellTable:

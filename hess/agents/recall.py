@@ -73,16 +73,19 @@ def recall_rollouts(network: MLP, replay: Replay, interval: int, parts: int) -> 
     """Every stored rollout at several moments of each segment, without the high level's part."""
     stride = max(1, interval // parts)
     stored = int(replay.stored)
-    embeddings = np.asarray(_strided(network, replay, stride))[:stored]
+    strided, ages = _strided(network, replay, stride)
+    embeddings = np.asarray(strided)[:stored]
     lengths = np.asarray(replay.episodes.length)[:stored]
     valid = np.arange(embeddings.shape[1]) * stride <= lengths[:, None]
     nothing = np.zeros((stored, 0))
-    return Boundaries(embeddings, valid, np.zeros(stored), nothing, stride / interval)
+    return Boundaries(
+        embeddings, valid, np.asarray(ages, np.float64)[:stored], nothing, stride / interval
+    )
 
 
 @partial(jax.jit, static_argnums=2)
-def _strided(network: MLP, replay: Replay, stride: int) -> Array:
-    return network(replay.episodes.observations[:, ::stride])
+def _strided(network: MLP, replay: Replay, stride: int) -> tuple[Array, Array]:
+    return network(replay.episodes.observations[:, ::stride]), age_in_episodes(replay)
 
 
 @partial(jax.jit, static_argnums=3)

@@ -53,6 +53,7 @@ PARTS = (
     Part("baseline", "Stable-Baselines3 on two cores", 2, _one(baseline_row), _no_baseline),
     Part("representation", "φ minibatches", 1, _rows("components:representation")),
     Part("acting", "actions", 1, _rows("components:acting")),
+    Part("measures", "novelty and potential", 1, _rows("estimators:rows")),
     Part("training", "training on AntMaze", 2, _rows("training:rows")),
     Part("methods", "methods against HESS", 1, _rows("components:methods")),
     Part("memory", "memory", 2, _rows("resident:rows"), _no_proc),

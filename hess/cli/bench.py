@@ -10,7 +10,15 @@ if TYPE_CHECKING:
     from hess.bench.table import BenchTable
 
 Group = Literal[
-    "envs", "sac", "baseline", "representation", "acting", "training", "methods", "memory"
+    "envs",
+    "sac",
+    "baseline",
+    "representation",
+    "acting",
+    "measures",
+    "training",
+    "methods",
+    "memory",
 ]
 
 

@@ -90,6 +90,9 @@ class ExplorationConfig:
     "importance": N with importance weights; or one of your own, see docs/extending.md."""
     potential: str = "distance"
     """"distance": the mean of -‖φ(s_{t+c}) - g_e‖ per cell; or one of your own."""
+    counts: Literal["grid", "hashed", "neighbours"] = "grid"
+    """How visits are counted: in the cells of a grid, exactly, in up to five directions; in a
+    hashed grid of constant memory; or by the nearest of up to 1,000 landmarks, visited states."""
     segment_cost: float = 0.2
     """What each segment on the way adds to a "reachable" cell's log count."""
     way_share: float = 0.03

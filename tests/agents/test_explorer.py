@@ -222,6 +222,27 @@ def test_candidates_of_reachable_novelty_know_the_graph(replay: Replay) -> None:
     np.testing.assert_allclose(pool.graph.reachable()[pool.cells], pool.novelty)
 
 
+@pytest.mark.parametrize("counts", ["hashed", "neighbours"])
+def test_landmarks_take_the_place_of_cells(replay: Replay, counts: str) -> None:
+    exploring = explorer(exploration__counts=counts)
+    exploring.fit_to_representation(PHI, replay, first=True)
+    exploring.refresh_novelty(PHI, SEEING, replay)
+    exploring.record(episode(length=20))
+    exploring.refresh_novelty(PHI, SEEING, replay)
+    pool = exploring.candidates(PHI, replay, jax.random.key(0))
+    assert pool.graph is not None
+    assert (pool.cells >= 0).all()
+    # To the right end came one episode, and the other did not; from the middle on, all lead there.
+    order = np.argsort(pool.embeddings[:, 0])
+    right = pool.novelty[order][len(order) // 2 :]
+    assert (np.diff(right) <= 1e-12).all()
+    assert right[-1] == pool.novelty.min() < right[0]
+    copy = Explorer(exploring.config)
+    copy.restore(exploring.state())
+    again = copy.candidates(PHI, replay, jax.random.key(0))
+    assert again.novelty.tolist() == pool.novelty.tolist()
+
+
 def test_candidates_carry_their_measures(replay: Replay) -> None:
     exploring = explorer(exploration__novelty="immediate", exploration__potential_weight=0.5)
     exploring.fit_to_representation(PHI, replay, first=True)

@@ -11,7 +11,8 @@ import math
 import pytest
 
 from hess import runtime
-from hess.bench import components, resident, simulation, training
+from hess.agents.visits import ESTIMATORS
+from hess.bench import components, estimators, resident, simulation, training
 from hess.bench.measuring import FULL, QUICK, Size
 from hess.bench.parts import _no_baseline
 from hess.bench.processes import Worker, rows_of, worker
@@ -65,6 +66,16 @@ def test_envs_have_a_row_for_every_task() -> None:
         if task.robot == "ant":
             assert row.goal is not None
             assert row.goal.value == (1.5 if task.images else 1.1)
+
+
+def test_measures_have_rows_for_every_estimator_and_dimension() -> None:
+    rows = estimators.rows(TINY)
+    check(rows, "measures")
+    shares = [row for row in rows if row.goal is not None]
+    dims = len(estimators.GRID_DIMS) + 2 * len(estimators.DIMS)
+    assert len(shares) == dims
+    assert len(rows) == 6 * dims
+    assert {row.name.split(",")[0] for row in rows} == set(ESTIMATORS)
 
 
 @pytest.mark.slow

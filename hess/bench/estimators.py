@@ -1,0 +1,141 @@
+"""What novelty and potential cost with a full replay, for every estimator of visits and many d."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hess.agents.excursion import Excursion
+from hess.agents.exploration import select_subgoal
+from hess.agents.graph import Boundaries
+from hess.agents.measures import Measures
+from hess.agents.visits import ESTIMATORS
+from hess.bench.measuring import MICROSECONDS, MILLISECONDS, Size, cpu_seconds
+from hess.bench.resident import MEGABYTE
+from hess.bench.table import Goal, Row
+from hess.config import Config, ExplorationConfig
+
+DIMS = (1, 2, 4, 8, 16)
+GRID_DIMS = (1, 2, 4)
+_EPISODE = 500  # steps
+_PARTS = 5  # of a segment, between which edges lead
+_STEP = 3_000.0  # µs of training on AntMaze, on two cores
+_SHARE = 0.05
+
+Floats = NDArray[np.floating[Any]]
+
+
+class Costs(NamedTuple):
+    """Seconds of each piece of work, and bytes of a checkpoint."""
+
+    update: float  # after φ has changed: places, and all visits counted anew
+    refresh: float  # graph and novelty, after two more episodes
+    pool: float  # rating of candidates, and counting, once an episode
+    selection: float  # of one subgoal
+    memory: float
+
+    def per_step(self, config: Config) -> float:
+        """Seconds for each step of the environment."""
+        exploration = config.exploration
+        selections = _EPISODE / config.subgoal_interval * self.selection
+        episode = self.refresh / exploration.novelty_interval + self.pool + selections
+        return (episode + self.update / config.representation.interval) / _EPISODE
+
+
+def rows(size: Size) -> list[Row]:
+    """For every estimator and dimension; φ itself is not part of it."""
+    found = []
+    for name in ESTIMATORS:
+        for dim in GRID_DIMS if name == "grid" else DIMS:
+            found += _rows(f"{name}, d = {dim}", costs(name, dim, size))
+    return found
+
+
+def _rows(name: str, found: Costs) -> list[Row]:
+    step = found.per_step(Config()) * MICROSECONDS
+    return [
+        Row("measures", f"{name}: refresh", found.refresh * MILLISECONDS, "ms"),
+        Row("measures", f"{name}: selection", found.selection * MILLISECONDS, "ms"),
+        Row("measures", f"{name}: candidates", found.pool * MILLISECONDS, "ms"),
+        Row("measures", f"{name}: φ update", found.update * MILLISECONDS, "ms"),
+        Row("measures", f"{name}: memory", found.memory / MEGABYTE, "MB"),
+        Row(
+            group="measures",
+            name=f"{name}: share of a step",
+            measured=step,
+            unit="µs",
+            reference=_STEP,
+            reference_name="a step of training",
+            ratio=step / _STEP,
+            ratio_name="measured / reference",
+            goal=Goal("at most", _SHARE),
+        ),
+    ]
+
+
+def costs(name: str, dim: int, size: Size) -> Costs:
+    """Measured on one core, with `size.capacity` stored states in all d directions."""
+    config = ExplorationConfig(counts=name, directions=0)  # type: ignore[arg-type]
+    walks = wanderings(size.capacity // _EPISODE, dim)
+    stride = Config().subgoal_interval // _PARTS
+    steps = Boundaries(
+        embeddings=walks[:, ::stride],
+        valid=np.ones(walks[:, ::stride].shape[:2], np.bool_),
+        ages=np.arange(len(walks), dtype=np.float64)[::-1],
+        log_ratios=np.zeros((len(walks), 0)),
+        share=1 / _PARTS,
+    )
+    states = walks[:, :-1].reshape(-1, dim)
+    rng = np.random.default_rng(0)
+    candidates = states[rng.integers(len(states), size=config.pool)]
+    measures = Measures(config, dim)
+
+    def update() -> None:
+        measures.divide(config.cell_size, states)
+        measures.recount(states)
+
+    def episode() -> None:
+        measures.visit(walks[-1, :-1])
+        measures.age()
+        measures.rate(candidates)
+
+    def refresh() -> None:
+        measures.refresh(len(states), None, steps)
+
+    updated = cpu_seconds(update)
+    refresh()
+    episodes = _median(episode, size)
+    refreshed = _median(refresh, size)
+    memory = sum(array.nbytes for array in measures.state().values())
+    return Costs(updated, refreshed, episodes, _selecting(measures, candidates, size), memory)
+
+
+def _selecting(measures: Measures, candidates: Floats, size: Size) -> float:
+    """Where an episode has been, what is no detour, and Eq. 6."""
+    config = measures.config
+    pool = measures.rate(candidates)
+    excursion = Excursion(pool, config, 10, np.random.default_rng(0))
+    radius = Config().subgoal_radius
+
+    def select() -> None:
+        excursion.arrive(1, candidates[0])
+        worn, straight = excursion.novelty(), excursion.straight()
+        select_subgoal(pool, candidates[0], radius, 1.0, config, novelty=worn, straight=straight)
+
+    return _median(select, size)
+
+
+def _median(work: Callable[[], None], size: Size) -> float:
+    return statistics.median(cpu_seconds(work) for _ in range(size.repetitions))
+
+
+def wanderings(episodes: int, dim: int) -> Floats:
+    """Episodes that wander off from one place, about 30 wide in all. -> [E, steps + 1, d]."""
+    rng = np.random.default_rng(dim)
+    heading = rng.normal(size=(episodes, 1, dim)) * 0.01
+    moves = rng.normal(0.0, 0.15, (episodes, _EPISODE + 1, dim)) + heading
+    return np.cumsum(moves, 1).astype(np.float32)
