@@ -123,7 +123,7 @@ def test_cells_of_a_plane_are_looked_up_in_it(tmp_path: Path) -> None:
     phi = MLP((SHAPE.observation_dim, 8, 3), jax.random.key(0))
     replay = empty_replay(SHAPE._replace(subgoal_dim=3), 5 * SHAPE.horizon)
     replay = insert(replay, empty_episode(SHAPE._replace(subgoal_dim=3))._replace(length=200))
-    measures = GridMeasures(ExplorationConfig(cell_size=0.5))
+    measures = Measures(ExplorationConfig(cell_size=0.5, directions=2), dim=3)
     measures.turn(plane)
     visited = np.random.default_rng(2).normal(size=(300, 3))
     measures.visit(visited)
@@ -131,7 +131,7 @@ def test_cells_of_a_plane_are_looked_up_in_it(tmp_path: Path) -> None:
     content = take_snapshot(phi, replay, measures, jax.random.key(0), interval=INTERVAL)
     cells = load_snapshot(written(tmp_path, content)).cells
     assert cells.plane.shape == (3, 2)
-    assert cells.centres.shape == (len(measures.counts), 2)
+    assert cells.centres.shape == (len(measures.visited()[1]), 2)
     found = cells.indices(visited + 5.0 * np.outer(np.arange(300), across))
     assert (found >= 0).all()
     assert np.bincount(found).tolist() == cells.counts.tolist()
