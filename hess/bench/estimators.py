@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,7 +92,8 @@ def costs(name: str, dim: int, size: Size) -> Costs:
     )
     states = walks[:, :-1].reshape(-1, dim)
     rng = np.random.default_rng(0)
-    candidates = states[rng.integers(len(states), size=config.pool)]
+    # Others in every episode: what was asked for last is remembered.
+    pools = cycle([states[rng.integers(len(states), size=config.pool)] for _ in range(2)])
     measures = Measures(config, dim)
 
     def update() -> None:
@@ -101,9 +103,11 @@ def costs(name: str, dim: int, size: Size) -> Costs:
     def episode() -> None:
         measures.visit(walks[-1, :-1])
         measures.age()
-        measures.rate(candidates)
+        measures.rate(next(pools))
 
     def refresh() -> None:
+        for _ in range(config.novelty_interval):
+            measures.age()  # so many episodes are new
         measures.refresh(len(states), None, steps)
 
     updated = cpu_seconds(update)
@@ -111,7 +115,7 @@ def costs(name: str, dim: int, size: Size) -> Costs:
     episodes = _median(episode, size)
     refreshed = _median(refresh, size)
     memory = sum(array.nbytes for array in measures.state().values())
-    return Costs(updated, refreshed, episodes, _selecting(measures, candidates, size), memory)
+    return Costs(updated, refreshed, episodes, _selecting(measures, next(pools), size), memory)
 
 
 def _selecting(measures: Measures, candidates: Floats, size: Size) -> float:
