@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from hess.replay import Episode
 
 Floats = NDArray[np.floating[Any]]
 
+_NEIGHBOURS = 10  # that say what a state is like; one alone is noise
 _LEAST_VARIANCE = 1e-12  # what varies less is constant but for rounding
 
 
@@ -61,6 +63,19 @@ def explained_shares(embeddings: Floats, values: Floats) -> Floats:
     variance = values.astype(np.float64).var(axis=0)
     shares = 1.0 - left / np.maximum(variance, _LEAST_VARIANCE)
     return np.where(variance > _LEAST_VARIANCE, np.clip(shares, 0.0, 1.0), 0.0)
+
+
+def known_shares(embeddings: Floats, values: Floats) -> Floats:
+    """How much of each value φ tells in any form: what neighbours in φ say of it (R²); -> [values].
+
+    All of what never varied: nothing is known of it yet but that.
+    """
+    half = len(embeddings) // 2
+    _, nearest = cKDTree(embeddings[:half]).query(embeddings[half:], _NEIGHBOURS)
+    left = ((values[half:] - values[:half][nearest].mean(axis=1)) ** 2).mean(axis=0)
+    variance = values.astype(np.float64).var(axis=0)
+    shares = np.clip(1.0 - left / np.maximum(variance, _LEAST_VARIANCE), 0.0, 1.0)
+    return np.where(variance > _LEAST_VARIANCE, shares, 1.0)
 
 
 def segment_moves(episodes: Sequence[Episode], interval: int) -> float:

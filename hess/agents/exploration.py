@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 from hess.agents.graph import PlaceGraph
 from hess.agents.places import Places
@@ -14,7 +15,7 @@ from hess.config import ExplorationConfig
 
 Floats = NDArray[np.floating[Any]]
 _GOOD_SEGMENT = 0.9  # quantile of the distances that segments cover: most press against something
-_PLACES = 20  # across the widest direction, for `widest_directions`
+_PLACES = 20  # across the widest direction, for directions
 SPREAD_METRICS = ("exploration/novelty_spread", "exploration/potential_spread")
 
 
@@ -116,13 +117,39 @@ def widest_directions(embeddings: Floats, count: int) -> Floats:
     Every visited place counts once, however long the robot was there: what is bounded, such as a
     heading, fills up early, while the frontier of what is not moves on.
     """
-    low, high = np.quantile(embeddings, (0.005, 0.995), axis=0)
-    size = float((high - low).max()) / _PLACES
+    low, high, size = _extent(embeddings)
     if size == 0:  # nothing has ever moved
         return np.eye(embeddings.shape[-1], count)
-    places = np.unique(np.floor(np.clip(embeddings, low, high) / size), axis=0)
-    _, axes = np.linalg.eigh(np.cov(places.T))
+    _, axes = np.linalg.eigh(_spread(embeddings, low, high, size))
     return np.asarray(axes[:, ::-1][:, :count])
+
+
+def growing_directions(embeddings: Floats, random: Floats, count: int) -> Floats:
+    """Those in which visited states extend farthest beyond `random` ones. [n, d] -> [d, count].
+
+    A robot that moves at random turns farther than it gets: what is bounded, such as a heading, it
+    has soon covered, and whoever learns to walk grows in the directions that lead somewhere.
+    """
+    low, high, size = _extent(embeddings)
+    if size == 0:
+        return np.eye(embeddings.shape[-1], count)
+    now, before = (_spread(states, low, high, size) for states in (embeddings, random))
+    _, axes = eigh(now, before)
+    basis, _ = np.linalg.qr(axes[:, ::-1][:, :count])
+    return np.asarray(basis)
+
+
+def _extent(embeddings: Floats) -> tuple[Floats, Floats, float]:
+    """Where states lie but for a few, and the edge of a place."""
+    low, high = np.quantile(embeddings, (0.005, 0.995), axis=0)
+    return low, high, float((high - low).max()) / _PLACES
+
+
+def _spread(embeddings: Floats, low: Floats, high: Floats, size: float) -> Floats:
+    """The covariance of all places, each with an extent of its own. -> [d, d]."""
+    places = np.unique(np.floor(np.clip(embeddings, low, high) / size), axis=0)
+    within = np.eye(embeddings.shape[-1]) / 12.0  # of a uniform distribution in a place
+    return np.cov(places.T) + within if len(places) > 1 else within
 
 
 def explored_unit(

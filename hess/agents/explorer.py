@@ -7,13 +7,14 @@ from collections import deque
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from hess.agents.agent import Arrays
+from hess.agents.agent import Arrays, Floats
 from hess.agents.diagnostics import share
 from hess.agents.exploration import (
     SPREAD_METRICS,
     CandidatePool,
     exploration_probability,
     explored_unit,
+    growing_directions,
     widest_directions,
 )
 from hess.agents.inputs import Moments
@@ -89,14 +90,16 @@ class Explorer:
         remaining = np.linalg.norm(missed, axis=-1)
         self.measures.attempt(episode.selected[chosen], remaining)
 
-    def fit_to_representation(self, network: MLP, replay: Replay, first: bool) -> None:
-        """Units and counts after φ has changed."""
+    def fit_to_representation(
+        self, network: MLP, replay: Replay, first: bool, random: Floats | None = None
+    ) -> None:
+        """Units and counts after φ has changed; `random` [n, d]: states of the random episodes."""
         visited = recall_all_embeddings(network, replay)
         self.embeddings = Moments(visited.shape[-1])
         self.embeddings.add(visited)
         config = self.config.exploration
         turned = 0 < config.directions < visited.shape[-1]
-        self.measures.turn(widest_directions(visited, config.directions) if turned else None)
+        self.measures.turn(_directions(visited, random, config.directions) if turned else None)
         moves = self.measures.project(
             recall_segment_moves(network, replay, self.config.subgoal_interval)
         )
@@ -160,3 +163,9 @@ class Explorer:
         self._spread = dict(zip(SPREAD_METRICS, arrays["spread"].tolist(), strict=False))
         self.embeddings.restore(select(arrays, "embeddings."))
         self.measures.restore(select(arrays, "measures."))
+
+
+def _directions(visited: Floats, random: Floats | None, count: int) -> Floats:
+    if random is None:  # nothing else has been visited yet
+        return widest_directions(visited, count)
+    return growing_directions(visited, random, count)

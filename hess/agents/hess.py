@@ -19,7 +19,7 @@ from jaxtyping import Array, PRNGKeyArray
 from hess.agents import transitions
 from hess.agents.agent import Arrays, Floats, Policy, Progress
 from hess.agents.bonuses import SubgoalSpace
-from hess.agents.diagnostics import explained_shares, position_fit, segment_diagnostics
+from hess.agents.diagnostics import known_shares, position_fit, segment_diagnostics
 from hess.agents.exploration import CandidatePool
 from hess.agents.explorer import Explorer
 from hess.agents.hierarchy import HierarchyPolicy, RandomPolicy
@@ -53,6 +53,7 @@ from hess.replay import (
 )
 
 _PROBE_STATES = 1_000  # fixed batch on which φ's change is measured
+_SEEN_STATES = 5_000  # drawn anew for what φ tells of a state
 _PURPOSES = ("low", "high", "representation", "probe", "pool", "snapshot", "fit")
 
 
@@ -92,7 +93,8 @@ class Hess:
         self.explorer = Explorer(config)
         self.moments = Moments(shape.observation_dim)
         self.goal_moments = Moments(shape.goal_dim)
-        self._explained: Floats = np.zeros(shape.observation_dim)  # what φ says of each entry
+        self._known: Floats = np.zeros(shape.observation_dim)  # share of each entry that φ tells
+        self._random_variance: Floats = np.zeros(shape.observation_dim)  # before the first φ
         self.episodes = 0
         self._updates_owed = np.zeros(2)  # low, high: fractions of an update carried over
         self._probe_states = np.zeros((_PROBE_STATES, shape.observation_dim), np.float32)
@@ -128,7 +130,9 @@ class Hess:
 
     def _scaling(self) -> Scaling:
         scaling = low_scaling(self.config.low, self.moments, self.explorer.radius)
-        return hide(scaling, self._explained) if self.config.low.hide_explained else scaling
+        if not self.config.low.hide_explained:
+            return scaling
+        return hide(scaling, self._known * self.moments.growth(self._random_variance))
 
     def _high_view(self) -> HighView:
         network = self.networks.representation.network
@@ -252,20 +256,22 @@ class Hess:
         if first:
             recalled = recall_states(state.network, self.replay, self._fold("probe"), _PROBE_STATES)
             self._probe_states = np.asarray(recalled.observations)
+            self._random_variance = self.moments.variance
         old = self.embed(self._probe_states)
         state, metrics = learner.update(state, self.replay, self._fold("representation"), report)
         self.networks = replace(self.networks, representation=state)
-        self.explorer.fit_to_representation(state.network, self.replay, first)
+        new = self.embed(self._probe_states)
+        random = None if first else new
+        self.explorer.fit_to_representation(state.network, self.replay, first, random)
         if first:
             interval = self.config.subgoal_interval
             self.replay = _relabel(self.replay, state.network, self.explorer.radius, interval)
             self.replay_revision += 1
         self._refresh_novelty()
-        new = self.embed(self._probe_states)
-        seen = recall_states(state.network, self.replay, self._fold("fit"), _PROBE_STATES)
+        seen = recall_states(state.network, self.replay, self._fold("fit"), _SEEN_STATES)
         embeddings = np.asarray(seen.embeddings)
         fit = position_fit(embeddings, np.asarray(seen.positions))
-        self._explained = explained_shares(embeddings, np.asarray(seen.observations))
+        self._known = known_shares(embeddings, np.asarray(seen.observations))
         return {
             **metrics,
             **fit,
@@ -310,7 +316,8 @@ class Hess:
             "replay_revision": np.asarray(self.replay_revision),
             "updates_owed": self._updates_owed.copy(),
             "probe_states": self._probe_states,
-            "explained": self._explained,
+            "known": self._known,
+            "random_variance": self._random_variance,
         }
         host |= prefixed(self.moments.state(), "moments.")
         host |= prefixed(self.goal_moments.state(), "goal_moments.")
@@ -325,7 +332,8 @@ class Hess:
         self.replay_revision = int(arrays["replay_revision"])
         self._updates_owed = arrays["updates_owed"].copy()
         self._probe_states = arrays["probe_states"]
-        self._explained = arrays["explained"]
+        self._known = arrays["known"]
+        self._random_variance = arrays["random_variance"]
         self.moments.restore(select(arrays, "moments."))
         self.goal_moments.restore(select(arrays, "goal_moments."))
         self.explorer.restore(select(arrays, "explorer."))

@@ -16,6 +16,7 @@ from hess.agents.networks import MLP, HostActor
 from hess.config import HighConfig, LowConfig
 
 _LEAST_DEVIATION = 0.05  # an entry that hardly varies is not blown up
+_LEAST_VARIANCE = 1e-12  # what varies less is constant but for rounding
 _RELATIVE_RADIUS = 5.0  # r_g as the low level sees it: where to go outweighs any one joint
 
 
@@ -57,10 +58,18 @@ class Moments:
         self.count = float(arrays["count"])
         self.mean, self.squares = arrays["mean"].copy(), arrays["squares"].copy()
 
+    @property
+    def variance(self) -> NDArray[Any]:
+        """Of every entry. -> [obs]."""
+        return self.squares / max(self.count, 1.0)
+
+    def growth(self, before: NDArray[Any]) -> NDArray[Any]:
+        """The share of every entry's variance that has come since it was `before`. -> [obs]."""
+        return np.clip(1.0 - before / np.maximum(self.variance, _LEAST_VARIANCE), 0.0, 1.0)
+
     def scaling(self, radius: float = _RELATIVE_RADIUS) -> Scaling:
         """To mean 0 and deviation 1; subgoals are as far away as r_g allows, whatever φ's units."""
-        deviation = np.sqrt(self.squares / max(self.count, 1.0))
-        factor = 1.0 / np.maximum(deviation, _LEAST_DEVIATION)
+        factor = 1.0 / np.maximum(np.sqrt(self.variance), _LEAST_DEVIATION)
         way_factor = np.float32(_RELATIVE_RADIUS / radius)
         return Scaling(self.mean.astype(np.float32), factor.astype(np.float32), way_factor)
 

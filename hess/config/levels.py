@@ -59,8 +59,8 @@ class LowConfig(LevelConfig):
     normalise: bool = True
     """The networks see observations scaled to mean 0 and deviation 1 over all that came so far."""
     hide_explained: bool = True
-    """The networks see of each entry of the observation what φ does not explain of it: the way to
-    the subgoal says where to go, and a step here is then learned for everywhere."""
+    """The networks see less of an entry of the observation, the more of it φ tells and the more of
+    its range came after the first, random episodes: a step here is then learned for everywhere."""
     hindsight: float = 0.3
     """Share of the batch whose subgoal is replaced by an embedding reached up to c steps later."""
     any_subgoal: float = 0.5
@@ -72,6 +72,8 @@ class LowConfig(LevelConfig):
 class HighConfig(LevelConfig):
     """The high level: sets subgoals."""
 
+    layer_norm: bool = True
+    """Layer normalisation in the critics' hidden layers."""
     reward_scale: float = 1.0
     """Factor on the summed reward of a segment."""
     learning_rate: float = 3e-4
@@ -80,6 +82,9 @@ class HighConfig(LevelConfig):
     """γ per subgoal; near 1, with about ten subgoals per episode, haste would not pay."""
     initial_temperature: float = 0.05
     """Entropy temperature at the start; at 1 the entropy bonus drowns a sparse reward for long."""
+    target_entropy: float = 0.3
+    """Entropy, per dimension of the action, to which the temperature is tuned; uniform is 0.69.
+    With less, a policy that succeeds narrows to what it does and loses it at the next mistake."""
     updates_per_decision: float = 5.0
     """Gradient updates per subgoal."""
     subgoal_shape: Literal["ball", "box"] = "box"

@@ -75,7 +75,7 @@ class ExplorationConfig:
     """The distance in φ, exceeded by a tenth of the segments, for which they are meant."""
     directions: int = 2
     """Directions of φ that cells divide and subgoals are selected in, those in which visited states
-    extend farthest; 0: all d of them."""
+    extend farthest beyond those of the first, random episodes; 0: all d of them."""
     pool: int = 20_000
     """States drawn from the replay once per episode, from which candidates in reach are taken."""
     extension: float = 5.0

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hess.agents.diagnostics import explained_shares, position_fit, segment_diagnostics
+from hess.agents.diagnostics import (
+    explained_shares,
+    known_shares,
+    position_fit,
+    segment_diagnostics,
+)
 from hess.replay import Episode, EpisodeShape, empty_episode
 
 SHAPE = EpisodeShape(
@@ -79,3 +84,13 @@ def test_how_much_of_each_entry_an_embedding_explains() -> None:
     )
     shares = explained_shares(embeddings, entries.astype(np.float32))
     assert shares == pytest.approx([1.0, 0.5, 0.0, 0.0], abs=0.03)
+
+
+def test_neighbours_tell_what_is_not_linear_and_all_of_what_never_varied() -> None:
+    rng = np.random.default_rng(0)
+    embeddings, noise = rng.uniform(-1, 1, (4_000, 2)), rng.normal(size=4_000)
+    product = np.sin(3 * embeddings[:, 0]) * np.cos(3 * embeddings[:, 1])
+    entries = np.stack([embeddings[:, 0], product, noise, np.full(4_000, 0.1)], -1)
+    shares = known_shares(embeddings, entries.astype(np.float32))
+    assert shares == pytest.approx([1.0, 1.0, 0.0, 1.0], abs=0.05)
+    assert explained_shares(embeddings, entries)[1] < 0.7

@@ -17,6 +17,7 @@ from hess.agents.exploration import (
     exploration_probability,
     explored_unit,
     extend,
+    growing_directions,
     scores,
     select_subgoal,
     widest_directions,
@@ -182,6 +183,26 @@ def test_the_widest_directions_are_those_of_places_not_of_visits() -> None:
     np.testing.assert_allclose(directions.T @ directions, np.eye(2), atol=1e-9)
     assert np.abs(turn[:, 0] @ directions[:, 0]) > 0.98
     assert np.abs(turn[:, 1] @ directions[:, 1]) > 0.9
+
+
+def test_the_growing_directions_are_those_beyond_random_moves() -> None:
+    rng = np.random.default_rng(0)
+    turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    random = rng.uniform(-1.0, 1.0, (1_000, 3)) * [2.0, 5.0, 1.0]  # it turns more than it walks
+    visited = rng.uniform(-1.0, 1.0, (4_000, 3)) * [20.0, 6.0, 3.0]
+    directions = growing_directions(visited @ turn.T, random @ turn.T, 2)
+    np.testing.assert_allclose(directions.T @ directions, np.eye(2), atol=1e-9)
+    assert np.linalg.norm(turn[:, 0] @ directions) > 0.98
+    assert np.linalg.norm(turn[:, 2] @ directions) > 0.9
+    assert np.abs(turn[:, 1] @ widest_directions(visited @ turn.T, 2)[:, 1]) > 0.9
+
+
+def test_where_nothing_moved_at_random_everything_grows() -> None:
+    visited = np.array([[0.0, 0.0, 0.0], [0.0, 3.0, 4.0]])
+    for random in (np.zeros((1, 3)), np.zeros((50, 3))):
+        directions = growing_directions(visited, random, 2)
+        np.testing.assert_allclose(np.abs(directions[:, 0]), [0.0, 0.6, 0.8], atol=0.03)
+    np.testing.assert_array_equal(growing_directions(np.ones((9, 3)), random, 2), np.eye(3, 2))
 
 
 @pytest.mark.parametrize("visited", [np.ones((50, 3)), np.ones((1, 3))], ids=["many", "one"])

@@ -292,11 +292,12 @@ def test_networks_depend_on_the_seed_alone() -> None:
     assert not np.array_equal(first[name], other[name])
 
 
-def test_the_low_level_sees_of_an_observation_what_the_embedding_does_not_say(story: Story) -> None:
+def test_the_low_level_does_not_see_where_it_has_got_beyond_random_moves(story: Story) -> None:
     agent = story.agent
     shown = Hess(override(agent.config, {"low.hide_explained": False}), SHAPE)
     shown.restore(agent.state())
-    shares = agent.state()["explained"]
-    assert 0.0 < shares.max() <= 1.0
+    arrays = agent.state()
+    hidden = arrays["known"] * agent.moments.growth(arrays["random_variance"])
+    assert 0.0 < hidden.max() <= 1.0
     difference = agent._scaling().factor / shown._scaling().factor
-    assert difference == pytest.approx(1.0 - shares, abs=1e-6)
+    assert difference == pytest.approx(1.0 - hidden, abs=1e-6)

@@ -140,6 +140,14 @@ def test_what_is_known_otherwise_is_hidden() -> None:
     assert seen == pytest.approx([2.0, 1.0, 0.0])
 
 
+def test_growth_is_what_came_after_the_variance_before() -> None:
+    grown = moments((0.0, 2.0), (0.0, 1.0), (0.0, 1.0)).growth(np.array([1.0, 1.0, 4.0]))
+    assert grown == pytest.approx([0.75, 0.0, 0.0])
+    never = Moments(1)
+    never.add(np.full((10, 1), 7.0))
+    assert never.growth(np.zeros(1)) == [1.0]
+
+
 def test_an_entry_that_hardly_varies_is_not_blown_up() -> None:
     moments = Moments(1)
     moments.add(np.full((10, 1), 7.0))
