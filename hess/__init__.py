@@ -15,9 +15,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hess.agents.hess.exploration.novelty import register_novelty
+    from hess.agents.hess.exploration.potential import register_potential
     from hess.agents.methods import register_method
-    from hess.agents.novelty import register_novelty
-    from hess.agents.potential import register_potential
     from hess.api import evaluate, load, train
     from hess.envs import make as make_env
     from hess.envs import register_maze
@@ -40,8 +40,8 @@ _HOMES = {
     "make_env": "hess.envs:make",
     "register_maze": "hess.envs:register_maze",
     "register_method": "hess.agents.methods:register_method",
-    "register_novelty": "hess.agents.novelty:register_novelty",
-    "register_potential": "hess.agents.potential:register_potential",
+    "register_novelty": "hess.agents.hess.exploration.novelty:register_novelty",
+    "register_potential": "hess.agents.hess.exploration.potential:register_potential",
 }
 
 

@@ -13,19 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hess import runtime
-from hess.agents.agent import Agent, Floats
+from hess.agents.agent import Agent
 from hess.agents.methods import import_method
 from hess.agents.playing import Playing, State, check_state, split_batch, started
-from hess.agents.trees import prefixed, select
+from hess.arrays import Floats
 from hess.config import Config, fill, override
-from hess.envs.acting import ActionScale
+from hess.config.presets import preset as find_preset
+from hess.config.validation import validate
+from hess.envs.actions import ActionScale
 from hess.envs.adapter import Task, position_of
 from hess.envs.arguments import collected as with_arguments
 from hess.envs.arguments import merged
 from hess.envs.observing import Observer
 from hess.errors import HessError
-from hess.presets import preset as find_preset
-from hess.replay import Episode, EpisodeShape, empty_episode
+from hess.learning.trees import prefixed, select
+from hess.replay.episode import Episode, EpisodeShape, empty_episode
 from hess.runs.checkpoint import AGENT, CheckpointFolder, Expected
 from hess.runs.folder import RunFolder, run_path
 from hess.runs.manifest import newest_manifest, refuse_other_config
@@ -34,7 +36,6 @@ from hess.training.collector import Collector, any_success, success_at_end
 from hess.training.display import Display, LiveDisplay, PlainDisplay
 from hess.training.probe import probe
 from hess.training.trainer import Result, Trainer
-from hess.validation import validate
 
 _MOST_ENVS = 4096  # that a stranger's checkpoint can have pending episodes of
 

@@ -8,9 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.replay import Episode, EpisodeShape, Replay
+from hess.arrays import Floats
+from hess.replay.episode import Episode, EpisodeShape
+from hess.replay.ring import Replay
 
-Floats = NDArray[np.floating[Any]]
 Arrays = dict[str, NDArray[Any]]
 Progress = Callable[[str, float], None]
 """Called with the name of a long computation and the share of it that is done."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from hess.replay import Episode
-
-Floats = NDArray[np.floating[Any]]
+from hess.arrays import Floats
+from hess.replay.episode import Episode
 
 _NEIGHBOURS = 10  # that say what a state is like; one alone is noise
 _LEAST_VARIANCE = 1e-12  # what varies less is constant but for rounding

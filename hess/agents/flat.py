@@ -12,15 +12,18 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
-from hess.agents import transitions
-from hess.agents.agent import Arrays, Floats, Progress
+from hess.agents.agent import Progress
 from hess.agents.diagnostics import share
-from hess.agents.inputs import Moments, Scaling, fold_scaling, low_scaling
-from hess.agents.networks import HostActor
-from hess.agents.sac import SAC, Batch, Metrics, SACState
-from hess.agents.trees import flatten, prefixed, select, unflatten
+from hess.arrays import Arrays, Floats
 from hess.config import Config
-from hess.replay import Episode, EpisodeShape, Replay, empty_replay, insert, uniform_index
+from hess.learning import transitions
+from hess.learning.inputs import Moments, Scaling, fold_scaling, low_scaling
+from hess.learning.networks import HostActor
+from hess.learning.sac import SAC, Batch, Metrics, SACState
+from hess.learning.trees import flatten, prefixed, select, unflatten
+from hess.replay.episode import Episode, EpisodeShape
+from hess.replay.ring import Replay, empty_replay, insert
+from hess.replay.sampling import uniform_index
 
 
 class FlatPolicy(NamedTuple):

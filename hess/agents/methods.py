@@ -17,9 +17,9 @@ from hess.errors import HessError, unknown
 
 if TYPE_CHECKING:
     from hess.agents.agent import Agent
-    from hess.replay import EpisodeShape
+    from hess.replay.episode import EpisodeShape
 
-_HESS = "hess.agents.hess:Hess"
+_HESS = "hess.agents.hess.agent:Hess"
 
 
 @dataclass(frozen=True)

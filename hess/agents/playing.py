@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.agents.agent import Floats, Policy
+from hess.agents.agent import Policy
+from hess.arrays import Floats
 from hess.errors import HessError
-from hess.replay import EpisodeShape, empty_episode
+from hess.replay.episode import EpisodeShape, empty_episode
 
 
 class Playing:

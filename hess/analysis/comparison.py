@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from hess.agents.agent import Floats
 from hess.analysis import statistics
 from hess.analysis.groups import by_setting, by_task
 from hess.analysis.recorded import COLUMNS, RecordedSeed, read_table
 from hess.analysis.statistics import Estimate
+from hess.arrays import Floats
 from hess.errors import HessError, unknown
 from hess.runs.logs import Series
 from hess.runs.run import Run, find_runs, walk

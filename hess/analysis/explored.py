@@ -12,11 +12,11 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from hess.agents.agent import Floats
-from hess.agents.exploration import scores
+from hess.agents.hess.exploration.selection import scores
 from hess.analysis import maps, style
 from hess.analysis.maps import SnapshotView
 from hess.analysis.projection import Projection
+from hess.arrays import Floats
 from hess.runs.run import NothingToDrawError, Run
 
 _MOMENTS = 5  # columns of a figure over time

@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib.font_manager import FontProperties, findfont
 from PIL import Image, ImageDraw, ImageFont
 
-from hess.agents.agent import Floats
 from hess.analysis.projection import Projection
 from hess.analysis.stage import SIZE
 from hess.analysis.style import GOAL, INK, PAPER, PATH, SUBGOAL, SUCCESS, start_to_end
+from hess.arrays import Floats
 from hess.encoding import Picture
 from hess.runs.snapshots import Snapshot
 

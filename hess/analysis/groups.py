@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from hess.agents.agent import Floats
 from hess.agents.methods import METHODS
 from hess.analysis.smoothing import running_mean
 from hess.analysis.statistics import half_width
+from hess.arrays import Floats
 from hess.runs.logs import Series
 from hess.runs.run import Run
 

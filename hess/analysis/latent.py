@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hess.agents.agent import Floats
 from hess.analysis import maps, style
 from hess.analysis.explored import start_to_end_bar, steps_text
+from hess.arrays import Floats
 from hess.errors import MissingExtraError
 from hess.runs.run import NothingToDrawError, Run
 from hess.runs.snapshots import Trajectory

@@ -17,9 +17,9 @@ from matplotlib.collections import (
 from matplotlib.colors import LogNorm
 from matplotlib.patches import Rectangle
 
-from hess.agents.agent import Floats
 from hess.analysis import style
 from hess.analysis.projection import Projection
+from hess.arrays import Floats
 from hess.envs.floorplan import FloorPlan
 from hess.runs.snapshots import Snapshot
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hess.agents.agent import Floats
-from hess.agents.exploration import widest_directions
+from hess.agents.hess.exploration.selection import widest_directions
+from hess.arrays import Floats
 from hess.runs.snapshots import Snapshot
 
 

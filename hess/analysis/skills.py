@@ -12,9 +12,9 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from hess.agents.agent import Arrays, Floats
 from hess.analysis import maps, style
 from hess.analysis.explored import spread_out, steps_text
+from hess.arrays import Arrays, Floats
 from hess.runs.run import NothingToDrawError, Run
 from hess.runs.snapshots import SKILLS, list_snapshots, parse_file
 

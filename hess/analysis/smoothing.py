@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hess.agents.agent import Floats
+from hess.arrays import Floats
 from hess.runs.logs import Series
 
 

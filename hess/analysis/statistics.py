@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from hess.agents.agent import Floats
+from hess.arrays import Floats
 
 RESAMPLES = 2_000
 _TAILS = (2.5, 97.5)  # percent

@@ -8,9 +8,9 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hess.agents.agent import Floats
 from hess.analysis.frames import SpaceMap, compose
 from hess.analysis.stage import Point, Stage, open_stage
+from hess.arrays import Floats
 from hess.encoding import VIDEO_FORMATS, Picture, encode_video
 from hess.envs.adapter import State, Task
 from hess.envs.task import GoalTask

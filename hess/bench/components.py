@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from hess.agents.hess import Hess
+from hess.agents.hess.agent import Hess
+from hess.agents.hess.representation import Representation
 from hess.agents.methods import method
-from hess.agents.representation import Representation
 from hess.bench.measuring import (
     MICROSECONDS,
     MILLISECONDS,
@@ -24,10 +24,10 @@ from hess.bench.measuring import (
 from hess.bench.noise import ANT_MAZE, finished, noise_episode, noise_replay
 from hess.bench.table import Goal, Row, compared
 from hess.config import Config, override
+from hess.config.presets import preset
 from hess.envs import make
 from hess.envs.adapter import Task
-from hess.presets import preset
-from hess.replay import empty_episode
+from hess.replay.episode import empty_episode
 from hess.training.collector import run_episode
 
 VARIANTS = ("lesson", "hess-reactive", "h-icm", "h-sr")

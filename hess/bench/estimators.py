@@ -5,16 +5,16 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable
 from itertools import cycle
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hess.agents.excursion import Excursion
-from hess.agents.exploration import select_subgoal
-from hess.agents.graph import Boundaries
-from hess.agents.measures import Measures
-from hess.agents.visits import ESTIMATORS
+from hess.agents.hess.exploration.excursion import Excursion
+from hess.agents.hess.exploration.graph import Boundaries
+from hess.agents.hess.exploration.measures import Measures
+from hess.agents.hess.exploration.selection import select_subgoal
+from hess.agents.hess.exploration.visits import ESTIMATORS
+from hess.arrays import Floats
 from hess.bench.measuring import MICROSECONDS, MILLISECONDS, Size, cpu_seconds
 from hess.bench.resident import MEGABYTE
 from hess.bench.table import Goal, Row
@@ -26,8 +26,6 @@ _EPISODE = 500  # steps
 _PARTS = 5  # of a segment, between which edges lead
 _STEP = 3_000.0  # µs of training on AntMaze, on two cores
 _SHARE = 0.05
-
-Floats = NDArray[np.floating[Any]]
 
 
 class Costs(NamedTuple):

@@ -7,7 +7,8 @@ from typing import TypeVar
 import jax
 import numpy as np
 
-from hess.replay import Episode, EpisodeShape, Replay, empty_episode, empty_replay, insert
+from hess.replay.episode import Episode, EpisodeShape, empty_episode
+from hess.replay.ring import Replay, empty_replay, insert
 
 Arrays = TypeVar("Arrays")
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from hess.agents.hess import Hess
+from hess.agents.hess.agent import Hess
 from hess.bench.measuring import Size
 from hess.bench.noise import ANT_MAZE, finished, noise_episode
 from hess.bench.table import Goal, Row
 from hess.bench.training import Watch, train_watched
 from hess.config import Config, override
-from hess.presets import preset
-from hess.replay import insert
+from hess.config.presets import preset
+from hess.replay.ring import insert
 
 MEGABYTE = 1e6
 _GROWTH, _RESIDENT = 20.0, 1500.0  # goals in MB

@@ -18,10 +18,10 @@ from hess.bench.measuring import Size, seconds
 from hess.bench.table import Goal, Row, compared
 from hess.bench.updates import core_speed
 from hess.config import Config, override
+from hess.config.presets import preset
 from hess.envs.adapter import Task
 from hess.native.cores import busy_core
-from hess.presets import preset
-from hess.replay import Episode
+from hess.replay.episode import Episode
 from hess.runs.folder import RunFolder
 from hess.training.collector import Collector
 from hess.training.trainer import Trainer

@@ -66,12 +66,13 @@ def update(size: Size) -> Measurement:
     import jax
     import jax.numpy as jnp
 
-    from hess.agents.inputs import no_scaling
-    from hess.agents.sac import SAC
-    from hess.agents.transitions import low_batch
     from hess.bench.noise import ANT_MAZE, finished, noise_replay
-    from hess.presets import preset
-    from hess.replay import Replay, uniform_index
+    from hess.config.presets import preset
+    from hess.learning.inputs import no_scaling
+    from hess.learning.sac import SAC
+    from hess.learning.transitions import low_batch
+    from hess.replay.ring import Replay
+    from hess.replay.sampling import uniform_index
 
     config = preset("paper")
     assert (config.low.hidden, config.low.batch_size) == (HIDDEN, BATCH)

@@ -16,8 +16,8 @@ import tyro
 from hess.agents.methods import import_method
 from hess.cli.resume_hint import resume_command, signal_code
 from hess.config import Config
+from hess.config.presets import preset
 from hess.envs.arguments import normalised
-from hess.presets import preset
 
 
 @dataclass(frozen=True)

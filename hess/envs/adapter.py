@@ -9,19 +9,17 @@ from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
-from numpy.typing import NDArray
 
 from hess import envs
+from hess.arrays import Floats
 from hess.config import Config
-from hess.envs.acting import ActionScale
+from hess.envs.actions import ActionScale
 from hess.envs.arguments import make_keywords
 from hess.envs.making import raised
 from hess.envs.observing import Observed, Observer, is_goal_space, observed_keys, real_numbers
 from hess.envs.success import AUTO, SuccessSignal
 from hess.errors import HessError
-from hess.replay import EpisodeShape, segment_counts
-
-Floats = NDArray[np.floating[Any]]
+from hess.replay.episode import EpisodeShape, segment_counts
 
 _LARGEST = 1e76  # squared length of what a float32 can still hold
 

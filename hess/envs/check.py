@@ -15,7 +15,7 @@ from gymnasium import spaces
 
 from hess.config import Config
 from hess.envs import registry
-from hess.envs.acting import ActionScale
+from hess.envs.actions import ActionScale
 from hess.envs.arguments import make_keywords
 from hess.envs.making import raised
 from hess.envs.memory import machine_memory, most_memory

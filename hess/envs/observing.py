@@ -12,11 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
-from numpy.typing import NDArray
 
+from hess.arrays import Floats
 from hess.errors import HessError, unknown
-
-Floats = NDArray[np.floating[Any]]
 
 ACHIEVED, DESIRED = "achieved_goal", "desired_goal"
 _ONE_HOT = (spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)

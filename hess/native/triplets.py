@@ -40,7 +40,7 @@ class Places(NamedTuple):
 
 
 class Objective(NamedTuple):
-    """What φ is learned for; see `hess.agents.representation`."""
+    """What φ is learned for; see `hess.agents.hess.representation`."""
 
     squares: bool
     margin: float

@@ -18,11 +18,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from hess.agents.agent import Arrays
+from hess.arrays import Arrays
 from hess.config import Config
 from hess.errors import HessError
 from hess.files import digest, named, read_bytes, refuse_links, remove_leftovers, write_atomic
-from hess.replay import Episode
+from hess.replay.episode import Episode
 from hess.runs.manifest import (
     FORMAT,
     MANIFEST,

@@ -7,7 +7,7 @@ from typing import Any
 
 from hess.agents.methods import method
 from hess.config import Config, flat_fields
-from hess.presets import PRESETS, preset
+from hess.config.presets import PRESETS, preset
 
 _ALWAYS = ("task", "method", "seed", "steps")
 

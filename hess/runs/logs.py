@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hess.agents.agent import Floats
+from hess.arrays import Floats
 from hess.errors import HessError
 from hess.files import named, reason
 from hess.runs.folder import RunFolder

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.agents.agent import Agent, Arrays, Floats
+from hess.agents.agent import Agent
+from hess.arrays import Arrays, Floats
 from hess.errors import HessError
 from hess.files import named, read_bytes, write_atomic
 from hess.runs.folder import RunFolder

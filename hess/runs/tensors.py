@@ -8,10 +8,10 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from hess.agents.agent import Arrays
+from hess.arrays import Arrays
 from hess.errors import HessError
 from hess.files import digest
-from hess.replay import Episode
+from hess.replay.episode import Episode
 
 _HEADER = 2**20  # bytes that names and shapes may take
 _GROWING = 2**31  # bytes that tables of visited cells and the like may take together

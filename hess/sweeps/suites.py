@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hess.config import flat_fields
+from hess.config.presets import preset
 from hess.errors import unknown
-from hess.presets import preset
 
 # --- sensitivity: which field takes which values, all else as it is ---------------------------
 

@@ -13,7 +13,7 @@ from hess.agents.agent import Policy, Rollout
 from hess.envs.adapter import Task
 from hess.errors import HessError
 from hess.native.cores import busy_core
-from hess.replay import Episode, EpisodeShape, empty_episode
+from hess.replay.episode import Episode, EpisodeShape, empty_episode
 
 _TRAINING, _EVALUATION = 0, 1  # first numbers of the seed streams
 

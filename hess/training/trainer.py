@@ -15,19 +15,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hess.agents.agent import Agent, Arrays
+from hess.agents.agent import Agent
 from hess.agents.methods import method
-from hess.agents.trees import prefixed, select
+from hess.arrays import Arrays
 from hess.config import Config
 from hess.envs.adapter import Task
 from hess.errors import HessError
-from hess.replay import empty_episode
+from hess.learning.trees import prefixed, select
+from hess.replay.episode import empty_episode
 from hess.runs.checkpoint import AGENT, Checkpoint, CheckpointFolder, Expected, Moment
 from hess.runs.folder import RunFolder
 from hess.runs.manifest import changes
 from hess.runs.records import Records, refuse_orphans
-from hess.runs.ring import refill, replay_source
 from hess.runs.snapshots import drop_later_snapshots, write_snapshot
+from hess.runs.stored_episodes import refill, replay_source
 from hess.runtime import available_cores
 from hess.training.collector import Collected, Collector, any_success, success_at_end
 from hess.training.coverage import Coverage

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.agents.exploration import scores
+from hess.agents.hess.exploration.selection import scores
 from hess.analysis.explained import EVALUATIONS, Explanation, shown_diagnostics
 from hess.analysis.projection import Projection
 from hess.analysis.smoothing import smoothed, thin

@@ -11,7 +11,7 @@ from hess.agents.diagnostics import (
     position_fit,
     segment_diagnostics,
 )
-from hess.replay import Episode, EpisodeShape, empty_episode
+from hess.replay.episode import Episode, EpisodeShape, empty_episode
 
 SHAPE = EpisodeShape(
     horizon=4, observation_dim=1, goal_dim=0, action_dim=1, subgoal_dim=2, segments=2

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from hess.agents.flat import Flat, FlatPolicy
-from hess.agents.inputs import low_scaling
-from hess.agents.networks import HostActor
-from hess.replay import empty_episode
+from hess.learning.inputs import low_scaling
+from hess.learning.networks import HostActor
+from hess.replay.episode import empty_episode
 from tests.agents.tiny import SHAPE, play, tiny_config
 
 RATE = 0.33

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from hess.agents.agent import Agent
-from hess.agents.hess import Hess
-from hess.agents.measures import Measures
+from hess.agents.hess.agent import Hess
+from hess.agents.hess.exploration.measures import Measures
 from hess.agents.methods import METHODS, Method, import_method, method, register_method
 from hess.config import Config, flat_fields, override
+from hess.config.presets import PRESETS, preset
+from hess.config.validation import validate
 from hess.errors import HessError
-from hess.presets import PRESETS, preset
-from hess.validation import validate
 from tests.agents.tiny import SHAPE, tiny_config
 
 

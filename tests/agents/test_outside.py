@@ -13,22 +13,22 @@ import numpy as np
 import pytest
 
 import hess
-from hess.agents.explorer import Explorer
-from hess.agents.novelty import NOVELTIES, Immediate
-from hess.agents.potential import POTENTIALS
+from hess.agents.hess.exploration.explorer import Explorer
+from hess.agents.hess.exploration.novelty import NOVELTIES, Immediate
+from hess.agents.hess.exploration.potential import POTENTIALS
 from hess.config import Config, override
+from hess.config.validation import validate
 from hess.errors import HessError
-from hess.replay import Replay
-from hess.validation import validate
-from tests.agents.test_explorer import PHI, SEEING, episode, explorer
+from hess.replay.ring import Replay
+from tests.agents.hess.exploration.test_explorer import PHI, SEEING, episode, explorer
 from tests.agents.tiny import stack
 
 FILE = """
 import numpy as np
 
 import hess
-from hess.agents.novelty import Novelty
-from hess.agents.potential import Potential
+from hess.agents.hess.exploration.novelty import Novelty
+from hess.agents.hess.exploration.potential import Potential
 
 
 class Leftmost(Novelty):

@@ -9,14 +9,14 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from hess.agents.agent import Policy
-from hess.agents.networks import MLP
+from hess.arrays import Floats
 from hess.config import Config, override
-from hess.replay import Episode, EpisodeShape, Replay, empty_episode
-
-Floats = NDArray[np.floating[Any]]
+from hess.learning.networks import MLP
+from hess.replay.episode import Episode, EpisodeShape, empty_episode
+from hess.replay.ring import Replay
 
 INTERVAL = 5
 # As of the goal environment in tests/training: what is compiled for one serves the other.

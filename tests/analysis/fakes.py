@@ -13,17 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hess.agents.cells import CellTable, cell_centres, cell_keys
-from hess.agents.snapshots import nearest
+from hess.agents.hess.exploration.cells import CellTable, cell_centres, cell_keys
+from hess.agents.hess.snapshot_content import nearest
 from hess.api import make_config
+from hess.arrays import Floats
 from hess.files import write_atomic, write_json
 from hess.runs.folder import RunFolder
 from hess.runs.run import task_plan
 from hess.runs.tensors import pack_sealed
-
-Floats = NDArray[np.floating[Any]]
 
 HORIZON, INTERVAL, STRIDE = 500, 50, 6
 CORRIDOR = np.array([(0.0, 0.0), (8.0, 0.0), (8.0, 8.0), (0.0, 8.0)])

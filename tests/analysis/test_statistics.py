@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from hess.analysis import statistics
 from hess.analysis.statistics import Arrivals
-
-Floats = NDArray[np.floating[Any]]
 
 
 def rng() -> np.random.Generator:

@@ -11,7 +11,7 @@ import math
 import pytest
 
 from hess import runtime
-from hess.agents.visits import ESTIMATORS
+from hess.agents.hess.exploration.visits import ESTIMATORS
 from hess.bench import components, estimators, resident, simulation, training
 from hess.bench.measuring import FULL, QUICK, Size
 from hess.bench.parts import _no_baseline
@@ -19,9 +19,9 @@ from hess.bench.processes import Worker, rows_of, worker
 from hess.bench.table import Row
 from hess.bench.updates import limit_row, stable_baselines
 from hess.config import RecordConfig
+from hess.config.presets import preset
 from hess.envs import TASKS
 from hess.errors import HessError
-from hess.presets import preset
 
 TINY = Size(
     repetitions=1,

@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from hess.agents.sac import SAC, Batch
 from hess.bench.updates import inner_multiplications, multiplications, sac_update
 from hess.config import LevelConfig
+from hess.learning.sac import SAC, Batch
 
 
 def test_products_of_a_network() -> None:

@@ -13,10 +13,12 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.agents.agent import Arrays, Floats, Progress
+from hess.agents.agent import Progress
 from hess.agents.methods import METHODS, Method
+from hess.arrays import Arrays, Floats
 from hess.config import Config
-from hess.replay import Episode, EpisodeShape, empty_replay, insert
+from hess.replay.episode import Episode, EpisodeShape
+from hess.replay.ring import empty_replay, insert
 
 METHOD = Method("remembering", "a test agent", "none", {}, f"{__name__}:Remembering")
 _REWRITES_AFTER = 4  # episodes; like the first φ, which gives all stored ones their embeddings

@@ -19,7 +19,7 @@ from safetensors.numpy import load_file
 from hess.agents.methods import method
 from hess.api import TrainedRun, train_config
 from hess.config import Config, flat_fields, override
-from hess.presets import preset
+from hess.config.presets import preset
 from hess.runs.folder import run_path
 from hess.runs.manifest import checkpoint_folders, read_manifest
 from hess.runs.records import Records

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from hess.config import Config, override
-from hess.replay import Replay
+from hess.replay.ring import Replay
 from hess.runs.folder import RunFolder
 from hess.training.display import PlainDisplay
 from hess.training.trainer import Trainer

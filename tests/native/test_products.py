@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hess.agents.networks import MLP
+from hess.learning.networks import MLP
 from hess.native import library
 from hess.native.products import dense, layers
 

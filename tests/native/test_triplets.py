@@ -9,12 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hess.agents.networks import MLP
-from hess.agents.representation import Anchors, Representation
+from hess.agents.hess.representation import Anchors, Representation
 from hess.bench.noise import noise_replay
 from hess.config import RepresentationConfig
+from hess.learning.networks import MLP
 from hess.native import library
-from hess.replay import EpisodeShape, Index, Replay
+from hess.replay.episode import EpisodeShape
+from hess.replay.ring import Replay
+from hess.replay.sampling import Index
 
 pytestmark = pytest.mark.skipif(
     not library.is_loaded(), reason=f"no code of our own here; {library.ADVICE}"

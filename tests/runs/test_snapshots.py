@@ -8,13 +8,14 @@ import jax
 import numpy as np
 import pytest
 
-from hess.agents.agent import Arrays
-from hess.agents.measures import Measures
-from hess.agents.networks import MLP
-from hess.agents.snapshots import take_snapshot
+from hess.agents.hess.exploration.measures import Measures
+from hess.agents.hess.snapshot_content import take_snapshot
+from hess.arrays import Arrays
 from hess.config import ExplorationConfig
 from hess.errors import HessError
-from hess.replay import Episode, EpisodeShape, empty_episode, empty_replay, insert
+from hess.learning.networks import MLP
+from hess.replay.episode import Episode, EpisodeShape, empty_episode
+from hess.replay.ring import empty_replay, insert
 from hess.runs.snapshots import Snapshot, load_snapshot
 from hess.runs.tensors import pack_sealed
 

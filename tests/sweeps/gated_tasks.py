@@ -14,7 +14,8 @@ from typing import Any
 
 import gymnasium
 
-from tests.faults.tiny_tasks import HORIZON, Floats, Tiny
+from hess.arrays import Floats
+from tests.faults.tiny_tasks import HORIZON, Tiny
 
 GATED = "HessSweeps/Gated-v0"
 _GATE_AT = 9 * HORIZON  # of 20 episodes

@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hess.agents.agent import Arrays, Floats, Progress
+from hess.agents.agent import Progress
 from hess.agents.methods import METHODS, Method
+from hess.arrays import Arrays, Floats
 from hess.config import Config, override
-from hess.replay import Episode, EpisodeShape, empty_replay, insert
+from hess.replay.episode import Episode, EpisodeShape
+from hess.replay.ring import empty_replay, insert
 from hess.runs.folder import RunFolder
 from hess.training.trainer import Trainer
 from tests.agents.tiny import FIELDS

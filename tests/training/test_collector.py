@@ -13,7 +13,7 @@ from hess.envs.adapter import StepOutcome, Task
 from hess.errors import HessError
 from hess.native import library
 from hess.native.cores import change_busy
-from hess.replay import Episode, empty_episode
+from hess.replay.episode import Episode, empty_episode
 from hess.training.collector import Collector, run_episode, seed_stream
 from tests.training.stub import StubPolicy
 from tests.training.toy_tasks import FIELD, HORIZON, SLOPE

@@ -13,7 +13,7 @@ from hess.api import make_config
 from hess.config import Config
 from hess.envs.adapter import Task
 from hess.errors import HessError
-from hess.replay import Episode
+from hess.replay.episode import Episode
 from hess.runs.folder import RunFolder
 from hess.runs.logs import read_evaluations, read_metrics
 from hess.training.collector import Collector

@@ -15,19 +15,21 @@ import jax
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from hess.agents.agent import Arrays, Floats, Progress
-from hess.agents.dads.learning import ControlLearner, SkillLearner, Skills
+from hess.agents.agent import Progress
+from hess.agents.dads.acting import DrawnSkills, PlannedSkills, PolicySkills, SkillPolicy
+from hess.agents.dads.learner import ControlLearner, SkillLearner, Skills
 from hess.agents.dads.planning import HostDynamics, Planner
-from hess.agents.dads.policy import DrawnSkills, PlannedSkills, PolicySkills, SkillPolicy
 from hess.agents.dads.traces import take_traces
 from hess.agents.diagnostics import segment_moves, share
-from hess.agents.inputs import Moments, Scaling, fold_scaling, low_scaling
-from hess.agents.networks import HostActor
-from hess.agents.sac import SACState
-from hess.agents.trees import flatten, prefixed, select, unflatten
+from hess.arrays import Arrays, Floats
 from hess.config import Config
 from hess.errors import HessError
-from hess.replay import Episode, EpisodeShape, empty_replay, insert, segment_counts
+from hess.learning.inputs import Moments, Scaling, fold_scaling, low_scaling
+from hess.learning.networks import HostActor
+from hess.learning.sac import SACState
+from hess.learning.trees import flatten, prefixed, select, unflatten
+from hess.replay.episode import Episode, EpisodeShape, segment_counts
+from hess.replay.ring import empty_replay, insert
 
 _PURPOSES = ("skills", "control")
 _NOT_YET = 0  # control never begins before the first episode

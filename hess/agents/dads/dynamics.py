@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, PRNGKeyArray
 
-from hess.agents.networks import MLP
-from hess.agents.sac import Metrics
 from hess.config import DadsConfig
+from hess.learning.networks import MLP
+from hess.learning.sac import Metrics
 from hess.native.adam import Adam
 
 # A skill that explains a transition better than the skill that made it counts at most e times as

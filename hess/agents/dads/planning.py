@@ -8,16 +8,15 @@ known: x, y.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hess.agents.dads.dynamics import SkillDynamics
-from hess.agents.networks import HostMLP
+from hess.arrays import Floats
 from hess.config import DadsConfig
+from hess.learning.networks import HostMLP
 
-Floats = NDArray[np.floating[Any]]
 Predict = Callable[[Floats, Floats], Floats]
 """Positions and skills to the positions one step later. [n, 2], [n, d] -> [n, 2]."""
 

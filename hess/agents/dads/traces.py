@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from hess.agents.agent import Arrays
-from hess.agents.recall import recall_latest
-from hess.replay import Replay
+from hess.agents.hess.rollouts import recall_latest
+from hess.arrays import Arrays
+from hess.replay.ring import Replay
 
 _EPISODES = 20
 _POINTS = 250  # kept of a trajectory

@@ -10,10 +10,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
 from hess.agents.dads.dynamics import Moves, SkillDynamics, skill_reward
-from hess.agents.inputs import Scaling, scaled
-from hess.agents.sac import Batch
 from hess.config import Config
-from hess.replay import Episode, Index, Replay, age_in_episodes
+from hess.learning.inputs import Scaling, scaled
+from hess.learning.sac import Batch
+from hess.replay.episode import Episode
+from hess.replay.ring import Replay, age_in_episodes
+from hess.replay.sampling import Index
 
 
 def skill_input(scaling: Scaling, observations: Array, skills: Array) -> Array:

@@ -15,18 +15,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from hess.agents.agent import Arrays, Floats, Progress
+from hess.agents.agent import Progress
 from hess.agents.diagnostics import share
+from hess.agents.fun.acting import FunPolicy
 from hess.agents.fun.learner import FunLearner
 from hess.agents.fun.networks import FunNetwork
-from hess.agents.fun.policy import FunPolicy
-from hess.agents.inputs import Moments, Scaling, fold_scaling, no_scaling
-from hess.agents.networks import MLP
-from hess.agents.snapshots import take_snapshot
-from hess.agents.trees import flatten, prefixed, select, unflatten
+from hess.agents.hess.snapshot_content import take_snapshot
+from hess.arrays import Arrays, Floats
 from hess.config import Config
 from hess.errors import HessError
-from hess.replay import Episode, EpisodeShape, empty_replay, insert
+from hess.learning.inputs import Moments, Scaling, fold_scaling, no_scaling
+from hess.learning.networks import MLP
+from hess.learning.trees import flatten, prefixed, select, unflatten
+from hess.replay.episode import Episode, EpisodeShape
+from hess.replay.ring import empty_replay, insert
 
 _KEPT = 10  # episodes in the replay: for snapshots; nothing is learned from old ones
 _NEIGHBOURS = 2_000  # states of a snapshot among which the nearest to a goal is looked for

@@ -20,9 +20,9 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
 from hess.agents.fun.recurrent import LSTM, sum_of_last
-from hess.agents.networks import LOG_STD_MAX, LOG_STD_MIN, MLP
 from hess.config import FunConfig
-from hess.replay import EpisodeShape
+from hess.learning.networks import LOG_STD_MAX, LOG_STD_MIN, MLP
+from hess.replay.episode import EpisodeShape
 
 _TINY = 1e-12  # keeps the gradient of a norm finite at zero
 

@@ -9,11 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from hess.agents.dads.acting import DrawnSkills, PlannedSkills, PolicySkills, SkillPolicy
 from hess.agents.dads.agent import Dads
-from hess.agents.dads.policy import DrawnSkills, PlannedSkills, PolicySkills, SkillPolicy
-from hess.agents.trees import flatten
 from hess.errors import HessError
-from hess.replay import Episode, empty_episode
+from hess.learning.trees import flatten
+from hess.replay.episode import Episode, empty_episode
 from tests.agents.tiny import INTERVAL, SHAPE, play, tiny_config
 
 EPISODES = 8

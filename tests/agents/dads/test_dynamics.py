@@ -21,8 +21,8 @@ from hess.agents.dads.dynamics import (
     log_likelihood,
     skill_reward,
 )
-from hess.agents.networks import MLP
 from hess.config import DadsConfig
+from hess.learning.networks import MLP
 from tests.agents.tiny import linear, network
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from hess.agents.dads.dynamics import Scale, SkillDynamics, mixture
-from hess.agents.dads.planning import Floats, HostDynamics, Planner, predicted_returns
+from hess.agents.dads.planning import HostDynamics, Planner, predicted_returns
+from hess.arrays import Floats
 from hess.config import DadsConfig
 from tests.agents.tiny import network
 

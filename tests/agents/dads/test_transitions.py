@@ -6,11 +6,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from hess.agents.dads.acting import DrawnSkills, SkillPolicy
 from hess.agents.dads.dynamics import Moves, Scale, SkillDynamics, skill_reward
-from hess.agents.dads.policy import DrawnSkills, SkillPolicy
 from hess.agents.dads.transitions import moves_at, newest_counts, skill_batch
-from hess.agents.inputs import Scaling
-from hess.replay import Index
+from hess.learning.inputs import Scaling
+from hess.replay.sampling import Index
 from tests.agents.tiny import INTERVAL, SHAPE, network, play, stack, tiny_config
 
 POLICY = SkillPolicy(INTERVAL, None, DrawnSkills(INTERVAL, 1.0))

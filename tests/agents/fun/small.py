@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from hess.agents.fun.agent import Fun
-from hess.agents.inputs import Scaling
 from hess.config import Config, FunConfig
-from hess.replay import Episode, EpisodeShape
+from hess.learning.inputs import Scaling
+from hess.replay.episode import Episode, EpisodeShape
 from tests.agents.tiny import SHAPE, play, tiny_config
 
 DIM = 6

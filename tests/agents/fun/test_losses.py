@@ -9,7 +9,7 @@ import pytest
 
 from hess.agents.fun import losses
 from hess.agents.fun.networks import cosine
-from tests.agents.gradients import assert_gradient
+from tests.learning.gradients import assert_gradient
 
 
 def column(*values: float) -> jax.Array:

@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from hess.agents.fun.acting import FunPolicy, FunRollout
 from hess.agents.fun.agent import latent_network
 from hess.agents.fun.learner import FunLearner
 from hess.agents.fun.networks import FunNetwork, Steps
-from hess.agents.fun.policy import FunPolicy, FunRollout
-from hess.replay import Episode
+from hess.replay.episode import Episode
 from tests.agents.fun.small import DIM, FUN_SHAPE, SCALING, SMALL
 from tests.agents.tiny import INTERVAL, play
 

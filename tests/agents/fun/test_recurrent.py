@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hess.agents.fun.policy import HostLSTM
+from hess.agents.fun.acting import HostLSTM
 from hess.agents.fun.recurrent import LSTM, Memory, sum_of_last
 
 DILATION = 3

@@ -1,0 +1,180 @@
+"""The two-level policy on the host: a subgoal every c steps, an action every step (paper §2)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hess.agents.hess.exploration.excursion import Excursion
+from hess.agents.hess.exploration.novelty import NOVELTIES
+from hess.agents.hess.exploration.selection import CandidatePool, select_subgoal
+from hess.arrays import Floats
+from hess.config import Config
+from hess.learning.networks import HostActor, HostMLP
+from hess.replay.episode import Episode
+
+
+class HierarchyPolicy(NamedTuple):
+    """Both levels, φ and the exploration strategy as they are at one moment."""
+
+    config: Config
+    representation: HostMLP
+    low: HostActor
+    high: HostActor
+    uniform_subgoals: bool  # the high-level policy is replaced by uniform draws
+    unit: float  # factor on r_g and d_e
+    probability: float  # p: how often a subgoal is selected actively
+    pool: CandidatePool | None  # None when p is 0
+
+    def start(self, episode: Episode, rng: np.random.Generator) -> HierarchyRollout:
+        """An episode of training."""
+        return HierarchyRollout(self, episode, rng)
+
+    def active_probability(self, rng: np.random.Generator | None) -> float:
+        """How often an episode selects its subgoals actively: p, or p decides for all of them.
+
+        What the policy can do shows only where it acts alone: with p = 0.7 seven of ten subgoals
+        lead to the frontier instead of the goal, and an episode hardly ever succeeds.
+        """
+        exploration = self.config.exploration
+        if rng is None or self.pool is None:
+            return 0.0
+        if exploration.decided == "segment":
+            return self.probability
+        explores = self.uniform_subgoals or rng.random() < self.probability
+        return exploration.probability if explores else 0.0
+
+    def excursion(
+        self, segments: int, probability: float, rng: np.random.Generator | None
+    ) -> Excursion | None:
+        """What an exploring episode remembers, where places are known to lead somewhere."""
+        if probability == 0 or rng is None or self.pool is None or self.pool.graph is None:
+            return None
+        return Excursion(self.pool, self.config.exploration, segments, rng)
+
+    def start_evaluation(self, episode: Episode) -> HierarchyRollout:
+        """An episode with the modes of both policies and no active selection."""
+        return HierarchyRollout(self, episode, None)
+
+
+class HierarchyRollout:
+    """Lines 3-11 of Algorithm 1 for one episode."""
+
+    def __init__(self, policy: HierarchyPolicy, episode: Episode, rng: np.random.Generator | None):
+        self._policy = policy
+        self._episode = episode
+        self._rng = rng
+        self._active_probability = policy.active_probability(rng)
+        self._excursion = policy.excursion(len(episode.subgoals), self._active_probability, rng)
+        observation_dim = episode.observations.shape[1]
+        dim = policy.config.representation.dim
+        self._low_input = np.zeros(observation_dim + 2 * dim, np.float32)
+        self._state = self._low_input[:observation_dim]
+        self._embedding = self._low_input[observation_dim : observation_dim + dim]
+        self._subgoal = self._low_input[observation_dim + dim :]
+
+    def act(self, step: int) -> Floats:
+        """Embed the state, set a subgoal when c steps have passed, and ask the low level."""
+        policy, episode = self._policy, self._episode
+        self._state[:] = episode.observations[step]
+        self._embedding[:] = policy.representation(self._state)
+        episode.embeddings[step] = self._embedding
+        segment, since = divmod(step, policy.config.subgoal_interval)
+        if since == 0:
+            self._set_subgoal(segment, step)
+        return policy.low.act(self._low_input, self._rng)
+
+    def finish(self, length: int) -> None:
+        """Embed the last state."""
+        last = self._policy.representation(self._episode.observations[length])
+        self._episode.embeddings[length] = last
+        self._episode.embedded[...] = True
+
+    def _set_subgoal(self, segment: int, step: int) -> None:
+        """With probability p by active exploration, otherwise by the high-level policy."""
+        policy, episode, rng = self._policy, self._episode, self._rng
+        config = policy.config
+        radius = policy.unit * config.subgoal_radius
+        seen = np.concatenate([self._state, self._embedding, episode.goals[step]])
+        selection = None
+        if self._excursion is not None:
+            self._excursion.arrive(segment, self._embedding)
+        probability = self._active_probability
+        if probability > 0 and rng is not None and rng.random() < probability:
+            assert policy.pool is not None
+            excursion = self._excursion
+            selection = select_subgoal(
+                policy.pool,
+                self._embedding,
+                radius,
+                policy.unit,
+                config.exploration,
+                novelty=None if excursion is None else excursion.novelty(),
+                straight=None if excursion is None else excursion.straight(),
+            )
+        if selection is not None:
+            subgoal = selection.imagined
+            offset = (subgoal - self._embedding) / radius
+            high_action = np.clip(offset, -1.0, 1.0).astype(np.float32)
+        else:
+            high_action = self._high_action(seen)
+            offset = high_action if config.high.subgoal_shape == "box" else into_ball(high_action)
+            subgoal = self._embedding + radius * offset
+        self._subgoal[:] = subgoal
+        episode.subgoals[segment] = subgoal
+        episode.selected[segment] = subgoal if selection is None else selection.selected
+        episode.high_actions[segment] = high_action
+        episode.active[segment] = selection is not None
+        if NOVELTIES[config.exploration.novelty].weighs_actions:
+            episode.log_probabilities[segment] = policy.high.log_probability(seen, high_action)
+
+    def _high_action(self, seen: Floats) -> Floats:
+        if self._rng is not None and self._policy.uniform_subgoals:
+            shape = self._policy.config.high.subgoal_shape
+            return uniform_offset(shape, self._subgoal.shape[0], self._rng)
+        return self._policy.high.act(seen, self._rng)
+
+
+def into_ball(offset: Floats) -> Floats:
+    """Project on the unit L2 ball. [d] -> [d]."""
+    return offset / max(1.0, float(np.linalg.norm(offset)))
+
+
+def uniform_offset(shape: str, dim: int, rng: np.random.Generator) -> Floats:
+    """Uniform in the unit box or ball. -> [d]."""
+    offset = rng.uniform(-1.0, 1.0, dim).astype(np.float32)
+    while shape == "ball" and np.linalg.norm(offset) > 1.0:
+        offset = rng.uniform(-1.0, 1.0, dim).astype(np.float32)
+    return offset
+
+
+class RandomPolicy(NamedTuple):
+    """Uniform actions and subgoal directions, for the episodes before the first φ."""
+
+    config: Config
+
+    def start(self, episode: Episode, rng: np.random.Generator) -> RandomRollout:
+        """An episode of uniform actions."""
+        return RandomRollout(self.config, episode, rng)
+
+    def start_evaluation(self, episode: Episode) -> RandomRollout:
+        """There is nothing to evaluate yet: a fixed stream of uniform actions."""
+        return RandomRollout(self.config, episode, np.random.default_rng(0))
+
+
+class RandomRollout:
+    """Acts at random; the agent fills in embeddings and subgoals once it has a φ."""
+
+    def __init__(self, config: Config, episode: Episode, rng: np.random.Generator):
+        self._episode, self._rng = episode, rng
+        shape, dim = config.high.subgoal_shape, config.representation.dim
+        for segment in range(len(episode.high_actions)):
+            episode.high_actions[segment] = uniform_offset(shape, dim, rng)
+
+    def act(self, step: int) -> Floats:
+        """A uniform action."""
+        return self._rng.uniform(-1.0, 1.0, self._episode.actions.shape[1]).astype(np.float32)
+
+    def finish(self, length: int) -> None:
+        """Nothing to annotate."""

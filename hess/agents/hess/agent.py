@@ -1,0 +1,369 @@
+"""HESS, Algorithm 1: active hierarchical exploration with stable subgoal representation learning.
+
+Acting (lines 3-11) is in `hierarchy.py`; this file is what happens between episodes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, PRNGKeyArray
+
+from hess.agents.agent import Policy, Progress
+from hess.agents.diagnostics import known_shares, position_fit, segment_diagnostics
+from hess.agents.hess.acting import HierarchyPolicy, RandomPolicy
+from hess.agents.hess.bonuses import SubgoalSpace
+from hess.agents.hess.exploration.explorer import Explorer
+from hess.agents.hess.exploration.selection import CandidatePool
+from hess.agents.hess.high_level import HighLevel, HighState
+from hess.agents.hess.representation import Representation, RepresentationState, embed_replay
+from hess.agents.hess.rollouts import ViewedActor, recall_states
+from hess.agents.hess.snapshot_content import take_snapshot
+from hess.arrays import Arrays, Floats
+from hess.config import Config
+from hess.learning import transitions
+from hess.learning.inputs import (
+    HighView,
+    Moments,
+    Scaling,
+    hide,
+    high_view,
+    host_high_actor,
+    host_low_actor,
+    low_input_dim,
+    low_scaling,
+)
+from hess.learning.networks import HostActor, HostMLP
+from hess.learning.sac import SAC, Metrics, SACState
+from hess.learning.trees import flatten, prefixed, select, unflatten
+from hess.replay.episode import Episode, EpisodeShape, segment_counts
+from hess.replay.ring import Replay, empty_replay, insert
+from hess.replay.sampling import uniform_index
+
+_PROBE_STATES = 1_000  # fixed batch on which φ's change is measured
+_SEEN_STATES = 5_000  # drawn anew for what φ tells of a state
+_PURPOSES = ("low", "high", "representation", "probe", "pool", "snapshot", "fit")
+
+
+class Networks(eqx.Module):
+    """All that learning changes on the device."""
+
+    high: SACState
+    low: SACState
+    representation: RepresentationState
+    bonus: Any  # what the intrinsic reward has learned; None without one
+
+
+class Hess:
+    """The agent. Variants are configurations of it, see `hess.agents.methods`."""
+
+    def __init__(self, config: Config, shape: EpisodeShape):
+        """Line 1: initialise π_h, π_l and φ; an empty replay; no counts."""
+        self.config, self.shape = config, shape
+        dim = config.representation.dim
+        low_dim = low_input_dim(config.low, shape.observation_dim, dim)
+        self._low = SAC(config.low, low_dim, shape.action_dim)
+        self._high = HighLevel(config, shape)
+        self._representation = Representation(
+            config.representation, shape.observation_dim, config.subgoal_interval
+        )
+        self._key = jax.random.key(config.seed)
+        high_key, low_key, representation_key = jax.random.split(self._key, 3)
+        high = self._high.init(high_key)
+        self.networks = Networks(
+            high.policy,
+            self._low.init(low_key),
+            self._representation.init(representation_key),
+            high.bonus,
+        )
+        self.replay = empty_replay(shape, config.capacity)
+        self.replay_revision = 0  # how often stored episodes were rewritten in place
+        self.explorer = Explorer(config)
+        self.moments = Moments(shape.observation_dim)
+        self.goal_moments = Moments(shape.goal_dim)
+        self._known: Floats = np.zeros(shape.observation_dim)  # share of each entry that φ tells
+        self._random_variance: Floats = np.zeros(shape.observation_dim)  # before the first φ
+        self.episodes = 0
+        self._updates_owed = np.zeros(2)  # low, high: fractions of an update carried over
+        self._probe_states = np.zeros((_PROBE_STATES, shape.observation_dim), np.float32)
+        self._learn_low = jax.jit(self._low_updates, donate_argnums=0)
+        self._learn_high = jax.jit(self._high.learn, donate_argnums=0)
+
+    @property
+    def has_representation(self) -> bool:
+        """φ has been learned; before that, everything is random."""
+        return int(self.networks.representation.updates) > 0
+
+    def policy(self, progress: float) -> Policy:
+        """Freeze both levels, φ and the candidates with their measures (lines 5-6)."""
+        if not self.has_representation:
+            return RandomPolicy(self.config)
+        return self._hierarchy_policy(self.explorer.set_probability(progress))
+
+    def evaluation_policy(self) -> Policy:
+        """The same without candidates to explore."""
+        return self._hierarchy_policy(0.0) if self.has_representation else RandomPolicy(self.config)
+
+    def _hierarchy_policy(self, probability: float) -> HierarchyPolicy:
+        return HierarchyPolicy(
+            config=self.config,
+            representation=HostMLP(self.networks.representation.network),
+            low=host_low_actor(self.config.low, self._scaling(), self.networks.low.actor),
+            high=self._host_high(),
+            uniform_subgoals=self._is_warming_up(),
+            unit=self.explorer.unit,
+            probability=probability,
+            pool=self._candidate_pool() if probability > 0 else None,
+        )
+
+    def _scaling(self) -> Scaling:
+        scaling = low_scaling(self.config.low, self.moments, self.explorer.radius)
+        if not self.config.low.hide_explained:
+            return scaling
+        return hide(scaling, self._known * self.moments.growth(self._random_variance))
+
+    def _high_view(self) -> HighView:
+        network = self.networks.representation.network
+        seen = self.moments, self.explorer.embeddings, self.goal_moments
+        return high_view(self.config.high, network, *seen)
+
+    def _host_high(self) -> HostActor:
+        dim, observation_dim = self.config.representation.dim, self.shape.observation_dim
+        return host_high_actor(self._high_view(), self.networks.high.actor, observation_dim, dim)
+
+    def _is_warming_up(self) -> bool:
+        """Before the first success there is no reward that the high level could learn from."""
+        return self.config.high.warmup == "uniform" and self.explorer.successes == 0
+
+    def learn(self, episodes: Sequence[Episode], report: Progress) -> dict[str, float]:
+        """Lines 7 and 11-15 for a round of episodes."""
+        before = self.episodes
+        episodes = [self._store(episode) for episode in episodes]
+        metrics: dict[str, float] = {}
+        if self.has_representation:
+            metrics |= segment_diagnostics(episodes, self.config.subgoal_interval)
+            metrics |= self._improve_policies(episodes)  # lines 7 and 11
+        if self._representation_is_due(before):  # line 13
+            metrics |= self._update_representation(report)  # line 14
+        if self.has_representation and self._novelty_is_due(before):
+            self._refresh_novelty()
+        return metrics | self.explorer.metrics()
+
+    def _store(self, episode: Episode) -> Episode:
+        """Keep the episode; count its visits and what came of its selected subgoals."""
+        if self.has_representation and not episode.embedded:
+            # Collected at random while φ was learned for the first time.
+            embeddings = self.embed(episode.observations)
+            interval = self.config.subgoal_interval
+            episode = _with_subgoals(episode, embeddings, self.explorer.radius, interval)
+        self.replay = insert(self.replay, episode)
+        self.episodes += 1
+        self.moments.add(episode.observations[: int(episode.length) + 1])
+        self.goal_moments.add(episode.goals[: int(episode.length) + 1])
+        self.explorer.record(episode)
+        return episode
+
+    def _improve_policies(self, episodes: Sequence[Episode]) -> dict[str, float]:
+        """SAC updates of both levels, in one compiled loop each.
+
+        The high level waits while it warms up: without rewards, entropy tuning would only take
+        its temperature to zero.
+        """
+        lengths = np.array([int(episode.length) for episode in episodes])
+        decisions = np.array(
+            [lengths.sum(), segment_counts(lengths, self.config.subgoal_interval).sum()]
+        )
+        high_rate = 0.0 if self._is_warming_up() else self.config.high.updates_per_decision
+        self._updates_owed += decisions * (self.config.low.updates_per_decision, high_rate)
+        low_updates, high_updates = np.floor(self._updates_owed).astype(int)
+        self._updates_owed -= (low_updates, high_updates)
+
+        start = time.perf_counter()
+        low, low_metrics = self._learn_low(
+            self.networks.low,
+            self.replay,
+            self._scaling(),
+            self.explorer.radius,
+            key=self._fold("low"),
+            updates=low_updates,
+        )
+        values = {f"low/{name}": float(value) for name, value in low_metrics.items()}
+        middle = time.perf_counter()
+        network = self.networks.representation.network
+        space = SubgoalSpace(network, self.explorer.radius, self._high_view())
+        high = HighState(self.networks.high, self.networks.bonus)
+        high = self._high.refresh(high, self.explorer, space.network, self.replay)
+        high, high_metrics = self._learn_high(
+            high, self.replay, space, self._fold("high"), high_updates
+        )
+        if high_updates:
+            values |= {name: float(value) for name, value in high_metrics.items()}
+        self.networks = replace(self.networks, high=high.policy, bonus=high.bonus, low=low)
+        return values | {"time/low": middle - start, "time/high": time.perf_counter() - middle}
+
+    def _low_updates(
+        self,
+        state: SACState,
+        replay: Replay,
+        scaling: Scaling,
+        radius: float,
+        *,
+        key: PRNGKeyArray,
+        updates: Array,
+    ) -> tuple[SACState, Metrics]:
+        config, interval = self.config.low, self.config.subgoal_interval
+        cumulative = jnp.cumsum(replay.episodes.length)
+
+        def sample(key: PRNGKeyArray) -> Any:
+            index_key, subgoal_key = jax.random.split(key)
+            index = uniform_index(cumulative, index_key, config.batch_size)
+            return transitions.low_batch(
+                replay.episodes,
+                index,
+                config,
+                interval,
+                radius=radius,
+                scaling=scaling,
+                key=subgoal_key,
+            )
+
+        return self._low.learn(state, sample, key, updates)
+
+    def _representation_is_due(self, before: int) -> bool:
+        """Every I episodes, and once early: active exploration needs a φ to start."""
+        config = self.config.representation
+        if not self.has_representation:
+            return self.episodes >= config.first_update
+        return self.episodes // config.interval > before // config.interval
+
+    def _update_representation(self, report: Progress) -> dict[str, float]:
+        """Line 14: m minibatches of Eq. 3 against φ as it was before."""
+        start = time.perf_counter()
+        state, learner = self.networks.representation, self._representation
+        first = int(state.updates) == 0
+        if first:
+            recalled = recall_states(state.network, self.replay, self._fold("probe"), _PROBE_STATES)
+            self._probe_states = np.asarray(recalled.observations)
+            self._random_variance = self.moments.variance
+        old = self.embed(self._probe_states)
+        state, metrics = learner.update(state, self.replay, self._fold("representation"), report)
+        self.networks = replace(self.networks, representation=state)
+        new = self.embed(self._probe_states)
+        random = None if first else new
+        self.explorer.fit_to_representation(state.network, self.replay, first, random)
+        if first:
+            interval = self.config.subgoal_interval
+            self.replay = _relabel(self.replay, state.network, self.explorer.radius, interval)
+            self.replay_revision += 1
+        self._refresh_novelty()
+        seen = recall_states(state.network, self.replay, self._fold("fit"), _SEEN_STATES)
+        embeddings = np.asarray(seen.embeddings)
+        fit = position_fit(embeddings, np.asarray(seen.positions))
+        self._known = known_shares(embeddings, np.asarray(seen.observations))
+        return {
+            **metrics,
+            **fit,
+            "representation/change": float(np.linalg.norm(new - old, axis=-1).mean()),
+            "representation/span": float(np.ptp(new, axis=0).max()),
+            "time/representation": time.perf_counter() - start,
+        }
+
+    def _novelty_is_due(self, before: int) -> bool:
+        interval = self.config.exploration.novelty_interval
+        return self.episodes // interval > before // interval
+
+    def _refresh_novelty(self) -> None:
+        network = self.networks.representation.network
+        high = ViewedActor(self.networks.high.actor, self._high_view())
+        self.explorer.refresh_novelty(network, high, self.replay)
+
+    def _candidate_pool(self) -> CandidatePool:
+        network = self.networks.representation.network
+        return self.explorer.candidates(network, self.replay, self._fold("pool"))
+
+    def embed(self, observations: Floats) -> Floats:
+        """φ of observations. [n, obs] -> [n, d]."""
+        return np.asarray(self.networks.representation.network(jnp.asarray(observations)))
+
+    def recent_success(self) -> float:
+        """Success over the last training episodes."""
+        return self.explorer.recent_success()
+
+    def _fold(self, purpose: str) -> PRNGKeyArray:
+        """A key that depends only on the seed, the purpose and the number of episodes so far.
+
+        No random state has to be kept: a resumed run draws what an uninterrupted one draws.
+        """
+        number = _PURPOSES.index(purpose)
+        return jax.random.fold_in(jax.random.fold_in(self._key, number), self.episodes)
+
+    def state(self) -> Arrays:
+        """All that changes in training, except the stored episodes."""
+        host = {
+            "episodes": np.asarray(self.episodes),
+            "replay_revision": np.asarray(self.replay_revision),
+            "updates_owed": self._updates_owed.copy(),
+            "probe_states": self._probe_states,
+            "known": self._known,
+            "random_variance": self._random_variance,
+        }
+        host |= prefixed(self.moments.state(), "moments.")
+        host |= prefixed(self.goal_moments.state(), "goal_moments.")
+        return (
+            host | prefixed(self.explorer.state(), "explorer.") | flatten(self.networks, "networks")
+        )
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take over what `state` gave."""
+        self.networks = unflatten(self.networks, arrays, "networks")
+        self.episodes = int(arrays["episodes"])
+        self.replay_revision = int(arrays["replay_revision"])
+        self._updates_owed = arrays["updates_owed"].copy()
+        self._probe_states = arrays["probe_states"]
+        self._known = arrays["known"]
+        self._random_variance = arrays["random_variance"]
+        self.moments.restore(select(arrays, "moments."))
+        self.goal_moments.restore(select(arrays, "goal_moments."))
+        self.explorer.restore(select(arrays, "explorer."))
+
+    def snapshot(self) -> Arrays:
+        """What figures and the viewer need, small."""
+        if not self.has_representation:
+            return {}
+        return take_snapshot(
+            self.networks.representation.network,
+            self.replay,
+            self.explorer.measures,
+            self._fold("snapshot"),
+            interval=self.config.subgoal_interval,
+        )
+
+
+def _relabel_episodes(replay: Replay, network: Any, radius: float, interval: int) -> Replay:
+    """Give the random episodes before the first φ their embeddings and subgoals.
+
+    Their actions were uniform, whatever the subgoal, so any subgoal makes valid data.
+    """
+    embeddings = embed_replay(network, replay)
+    return Replay(_with_subgoals(replay.episodes, embeddings, radius, interval), replay.inserted)
+
+
+def _with_subgoals(episodes: Episode, embeddings: Any, radius: float, interval: int) -> Episode:
+    """One episode or a ring of them, with subgoals where their high-level actions point."""
+    subgoals = embeddings[..., :-1:interval, :] + radius * episodes.high_actions
+    return episodes._replace(
+        embeddings=embeddings,
+        subgoals=subgoals,
+        selected=subgoals,
+        embedded=episodes.embedded | True,
+    )
+
+
+_relabel = jax.jit(_relabel_episodes, donate_argnums=0, static_argnums=3)

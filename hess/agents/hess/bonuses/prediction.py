@@ -1,0 +1,60 @@
+"""H-ICM: the high level is rewarded where a model of φ's dynamics errs (paper §5.2)."""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, PRNGKeyArray
+
+from hess.agents.hess.bonuses.bonus import Segments
+from hess.agents.hess.exploration.explorer import Explorer
+from hess.config import Config
+from hess.learning.networks import MLP
+from hess.native.adam import Adam
+from hess.replay.episode import EpisodeShape
+from hess.replay.ring import Replay
+
+
+class PredictionState(eqx.Module):
+    """The model of φ's dynamics and its optimiser."""
+
+    model: MLP
+    optimiser: optax.OptState
+
+
+def prediction_errors(model: MLP, segments: Segments) -> Array:
+    """½ ‖f(φ(s_t), g - φ(s_t)) - (φ(s_{t+c}) - φ(s_t))‖². -> [B]."""
+    predicted = model(jnp.concatenate([segments.embeddings, segments.actions], -1))
+    moved = segments.next_embeddings - segments.embeddings
+    return 0.5 * ((predicted - moved) ** 2).sum(-1)
+
+
+class Prediction:
+    """Curiosity: the error on a transition is its reward, and falls as the model learns it."""
+
+    def __init__(self, config: Config, shape: EpisodeShape):
+        self.config = config.intrinsic
+        self.dim = config.representation.dim
+        self.optimiser = Adam(self.config.learning_rate)
+
+    def init(self, key: PRNGKeyArray) -> PredictionState:
+        """A random model."""
+        model = MLP([2 * self.dim, *self.config.hidden, self.dim], key)
+        return PredictionState(model, self.optimiser.init(model))
+
+    def refresh(
+        self, state: PredictionState, explorer: Explorer, network: MLP, replay: Replay
+    ) -> PredictionState:
+        """Everything is learned from sampled segments."""
+        return state
+
+    def update(self, state: PredictionState, segments: Segments) -> PredictionState:
+        """One gradient step on the mean error."""
+        gradient = jax.grad(lambda model: prediction_errors(model, segments).mean())(state.model)
+        return PredictionState(*self.optimiser.step(state.model, gradient, state.optimiser))
+
+    def rewards(self, state: PredictionState, segments: Segments) -> Array:
+        """The error of each transition. -> [B]."""
+        return self.config.weight * prediction_errors(state.model, segments)

@@ -1,0 +1,172 @@
+"""The exploring side of the agent: what it has counted, how far it has come, where to go next."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+from jaxtyping import PRNGKeyArray
+
+from hess.agents.diagnostics import share
+from hess.agents.hess.exploration.measures import Measures
+from hess.agents.hess.exploration.selection import (
+    SPREAD_METRICS,
+    CandidatePool,
+    exploration_probability,
+    explored_unit,
+    growing_directions,
+    widest_directions,
+)
+from hess.agents.hess.rollouts import (
+    ViewedActor,
+    recall_all_embeddings,
+    recall_boundaries,
+    recall_rollouts,
+    recall_segment_moves,
+    recall_states,
+)
+from hess.arrays import Arrays, Floats
+from hess.config import Config
+from hess.learning.inputs import Moments
+from hess.learning.networks import MLP
+from hess.learning.trees import prefixed, select
+from hess.replay.episode import Episode, segment_counts
+from hess.replay.ring import Replay
+
+_PARTS = 5  # of a segment, for edges from place to place: in c steps a robot skips some
+
+
+class Explorer:
+    """Measures (§3.2) and candidates for active selection (§3.3), kept up to date by the agent."""
+
+    def __init__(self, config: Config):
+        self.config = config
+        self.measures = Measures(config.exploration, config.representation.dim)
+        self.successes = 0
+        self.recent_successes: deque[bool] = deque(maxlen=config.exploration.success_window)
+        self.unit = 1.0  # factor on r_g, d_e and cell size
+        self.embeddings = Moments(config.representation.dim)  # of all that was visited, under φ now
+        self.probability = 0.0  # p of the newest policy
+        self._spread: dict[str, float] = {}  # of the measures over the newest pool
+
+    @property
+    def radius(self) -> float:
+        """r_g in φ's units."""
+        return self.unit * self.config.subgoal_radius
+
+    def recent_success(self) -> float:
+        """Success over the last training episodes that judge the policy."""
+        return share(self.recent_successes)
+
+    def set_probability(self, progress: float) -> float:
+        """p for the next policy, at this share of training."""
+        self.probability = exploration_probability(
+            self.config.exploration, progress, self.recent_success()
+        )
+        return self.probability
+
+    def record(self, episode: Episode) -> None:
+        """Note success; of an embedded episode also visits and what came of its subgoals."""
+        solved = bool(episode.successes.any())
+        self.successes += solved
+        if self.config.exploration.decided == "segment" or not episode.active.any():
+            self.recent_successes.append(solved)
+        if episode.embedded:
+            self.embeddings.add(episode.embeddings[: int(episode.length)])
+            self.measures.visit(episode.embeddings[: int(episode.length)])
+            self.measures.age()
+            self._record_attempts(episode)
+
+    def _record_attempts(self, episode: Episode) -> None:
+        """U, Eq. 5: the distance that remains to g_e at the end of each active segment.
+
+        Without active selection the policy's own subgoals have to do ("all"): they are g_t and
+        g_e in one.
+        """
+        begun = segment_counts(int(episode.length), self.config.subgoal_interval)
+        every = self.config.exploration.attempts == "all"
+        chosen = np.arange(begun) if every else np.flatnonzero(episode.active)
+        ends = np.minimum((chosen + 1) * self.config.subgoal_interval, int(episode.length))
+        missed = self.measures.project(episode.embeddings[ends] - episode.subgoals[chosen])
+        remaining = np.linalg.norm(missed, axis=-1)
+        self.measures.attempt(episode.selected[chosen], remaining)
+
+    def fit_to_representation(
+        self, network: MLP, replay: Replay, first: bool, random: Floats | None = None
+    ) -> None:
+        """Units and counts after φ has changed; `random` [n, d]: states of the random episodes."""
+        visited = recall_all_embeddings(network, replay)
+        self.embeddings = Moments(visited.shape[-1])
+        self.embeddings.add(visited)
+        config = self.config.exploration
+        turned = 0 < config.directions < visited.shape[-1]
+        self.measures.turn(_directions(visited, random, config.directions) if turned else None)
+        moves = self.measures.project(
+            recall_segment_moves(network, replay, self.config.subgoal_interval)
+        )
+        explored = self.measures.project(visited)
+        lengths = np.linalg.norm(moves, axis=-1)
+        unit = explored_unit(config, explored, lengths, 0.0 if first else self.unit)
+        recount = first or turned or config.recount or unit != self.unit
+        self.unit = unit
+        self.measures.divide(unit * config.cell_size, visited)
+        if recount:
+            self.measures.recount(visited)
+
+    def refresh_novelty(self, network: MLP, high: ViewedActor, replay: Replay) -> None:
+        """What the measures need of all stored rollouts, under φ as it is now."""
+        interval, measures = self.config.subgoal_interval, self.measures
+        rollouts = steps = None
+        if measures.follows_rollouts:
+            compared = high if measures.weighs_actions else None
+            rollouts = recall_boundaries(network, compared, replay, interval)
+        if measures.has_graph:
+            steps = recall_rollouts(network, replay, interval, _PARTS)
+        measures.refresh(int(replay.episodes.length.sum()), rollouts, steps)
+
+    def candidates(self, network: MLP, replay: Replay, key: PRNGKeyArray) -> CandidatePool:
+        """Visited states with their measures, from which those within r_g are taken."""
+        recalled = recall_states(network, replay, key, self.config.exploration.pool)
+        embeddings = np.asarray(recalled.embeddings)
+        pool = self.measures.rate(embeddings)
+        self._spread = pool.spread(self.config.exploration.potential_weight)
+        return pool
+
+    def metrics(self) -> dict[str, float]:
+        """For every round."""
+        return {
+            "train/recent_success": self.recent_success(),
+            "exploration/probability": self.probability,
+            "exploration/unit": self.unit,
+            "exploration/visited_cells": float(self.measures.visits.number),
+            **self._spread,
+        }
+
+    def state(self) -> Arrays:
+        """All arrays that a checkpoint must hold."""
+        host = {
+            "successes": np.asarray(self.successes),
+            "recent_successes": np.asarray(self.recent_successes, np.bool_),
+            "unit": np.asarray(self.unit),
+            "probability": np.asarray(self.probability),
+            "spread": np.array(list(self._spread.values())),
+        }
+        host |= prefixed(self.embeddings.state(), "embeddings.")
+        return host | prefixed(self.measures.state(), "measures.")
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take over what `state` gave."""
+        self.successes = int(arrays["successes"])
+        self.recent_successes.extend(bool(flag) for flag in arrays["recent_successes"])
+        self.unit = float(arrays["unit"])
+        self.probability = float(arrays["probability"])
+        # Before the first pool there is no spread.
+        self._spread = dict(zip(SPREAD_METRICS, arrays["spread"].tolist(), strict=False))
+        self.embeddings.restore(select(arrays, "embeddings."))
+        self.measures.restore(select(arrays, "measures."))
+
+
+def _directions(visited: Floats, random: Floats | None, count: int) -> Floats:
+    if random is None:  # nothing else has been visited yet
+        return widest_directions(visited, count)
+    return growing_directions(visited, random, count)

@@ -1,0 +1,173 @@
+"""Novelty and potential of subgoals (paper §3.2), with the visits and the graph that they rest on.
+
+How each is measured is chosen by name, from the rows in `novelty.py`, `potential.py`, `visits.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hess.agents.hess.exploration.graph import (
+    Boundaries,
+    PlaceGraph,
+    common_edges,
+    empty_graph,
+    stored_graph,
+)
+from hess.agents.hess.exploration.novelty import NOVELTIES, Novelty
+from hess.agents.hess.exploration.potential import POTENTIALS, Potential
+from hess.agents.hess.exploration.selection import CandidatePool
+from hess.agents.hess.exploration.visits import ESTIMATORS, Visits
+from hess.arrays import Floats
+from hess.config import ExplorationConfig
+from hess.learning.trees import prefixed, select
+
+
+class Measures:
+    """What the explorer knows about any embedding, in the directions that are explored."""
+
+    def __init__(self, config: ExplorationConfig, dim: int):
+        self.config = config
+        estimator = ESTIMATORS[config.counts]
+        explored = config.directions if 0 < config.directions < dim else dim
+        self.visits = Visits(estimator, explored, config.cell_size)
+        self.plane: Floats | None = None  # [d, k] the directions that are explored; None: all
+        self.graph = empty_graph()  # as of the newest refresh
+        self._novelty: Novelty = NOVELTIES[config.novelty](config)
+        self._potential: Potential = POTENTIALS[config.potential](config)
+        self._edges = estimator.edges()
+
+    @property
+    def follows_rollouts(self) -> bool:
+        """Whether a refresh needs stored rollouts at the multiples of c."""
+        return self._novelty.follows_rollouts
+
+    @property
+    def weighs_actions(self) -> bool:
+        """Whether those need the log ratios of their high-level actions."""
+        return self._novelty.weighs_actions
+
+    @property
+    def has_graph(self) -> bool:
+        """Whether a refresh needs stored rollouts in smaller steps: for excursions, or novelty."""
+        config = self.config
+        excursions = config.waypoints > 0 or config.detour > 0 or config.revisit_cost > 0
+        return self._novelty.needs_graph or (config.probability > 0 and excursions)
+
+    def visit(self, embeddings: Floats) -> None:
+        """n: count states with φ as it is at the time of the visit. [n, d]."""
+        self.visits.add(self.project(embeddings))
+
+    def recount(self, embeddings: Floats) -> None:
+        """Forget the mixture of old and new spaces: count all stored states under φ now."""
+        self.visits.recount(self.project(embeddings))
+
+    def turn(self, plane: Floats | None) -> None:
+        """Explore other directions; counts have to be taken anew, potentials too."""
+        if plane is not None or self.plane is not None:
+            self._potential.clear()
+            self.visits.counts.clear()
+        self.plane = plane
+
+    def divide(self, size: float, embeddings: Floats) -> None:
+        """Places of that size for all that was visited; potentials are carried over. [n, d]."""
+        before = self.visits.places
+        self.visits.divide(self.project(embeddings), size)
+        if self.visits.places != before:
+            self._potential.move(before, self.visits.places)
+            self._edges.clear()
+
+    def age(self) -> None:
+        """One episode has passed."""
+        self._potential.age()
+        self._edges.age()
+
+    def attempt(self, selected: Floats, distances: Floats) -> None:
+        """Record segments: g_t and ‖φ(s_{t+c}) - g_e‖. [n, d], [n]."""
+        self._potential.record(self.visits.places, self.project(selected), distances)
+
+    def refresh(
+        self, transitions: int, rollouts: Boundaries | None, steps: Boundaries | None
+    ) -> None:
+        """Novelty and graph of all that is stored: at the multiples of c, and in smaller steps."""
+        self.visits.transitions = transitions
+        if rollouts is not None:
+            self._novelty.refresh(self.visits, self._pointed(rollouts))
+        if steps is not None:
+            self.graph = self._follow(self._pointed(steps))
+            self._novelty.follow(self.graph)
+
+    def _follow(self, steps: Boundaries) -> PlaceGraph:
+        """The steps that are made from place to place, but for rare ones."""
+        visits = self.visits
+        edges, times = self._edges.update(visits.places, steps)
+        keys = np.union1d(visits.counts.visited(visits.places), edges)
+        edges = np.searchsorted(keys, edges)
+        return PlaceGraph(
+            keys,
+            self._novelty.log_counts(visits, visits.places.centres(keys)),
+            edges[common_edges(edges, times, self.config.way_share)],
+            self.config.segment_cost * steps.share,
+        )
+
+    def novelty(self, embeddings: Floats) -> Floats:
+        """Ñ: what is to be expected from here on, the least is the newest. [..., d] -> [...]."""
+        return self._novelty.at(self.visits, self.project(embeddings))
+
+    def expected_visits(self, embeddings: Floats) -> Floats:
+        """N itself. [..., d] -> [...]."""
+        return self._novelty.expected_visits(self.visits, self.project(embeddings))
+
+    def potential(self, embeddings: Floats) -> Floats:
+        """U: how near segments come to the imagined subgoal, at most 0. [..., d] -> [...]."""
+        return self._potential.at(self.visits.places, self.project(embeddings))
+
+    def rate(self, embeddings: Floats) -> CandidatePool:
+        """Candidates with all that is known about them. [n, d]."""
+        novelty, potential = self.novelty(embeddings), self.potential(embeddings)
+        pool = CandidatePool(embeddings, novelty, potential, plane=self.plane)
+        if len(self.graph.keys) == 0:
+            return pool
+        places = self.visits.places
+        return pool._replace(
+            graph=self.graph,
+            cells=self.graph.locate(places.keys(self.project(embeddings))),
+            places=places,
+            wear=self._novelty.wear(self.visits, self.graph),
+        )
+
+    def visited(self) -> tuple[Floats, Floats]:
+        """The middles of all visited places, in all of φ's dimensions, and their n. [n, d], [n]."""
+        visits = self.visits
+        centres = visits.places.centres(visits.counts.visited(visits.places))
+        embeddings = centres if self.plane is None else centres @ self.plane.T
+        return embeddings, visits.counts.at(visits.places, centres)
+
+    def state(self) -> dict[str, Floats]:
+        """All arrays that a checkpoint must hold."""
+        arrays = {
+            **self.visits.state(),
+            **self._novelty.state(),
+            **self._potential.state(),
+            **self._edges.state(),
+            **prefixed(self.graph._asdict(), "graph."),
+            # Of one width, whether there is one yet or not: what a checkpoint must look like.
+            "plane": np.zeros((0, self.config.directions)) if self.plane is None else self.plane,
+        }
+        return {name: np.asarray(array) for name, array in arrays.items()}
+
+    def restore(self, arrays: dict[str, Any]) -> None:
+        """Take over what `state` gave."""
+        self.plane = arrays["plane"] if arrays["plane"].size else None
+        for part in (self.visits, self._novelty, self._potential, self._edges):
+            part.restore(arrays)
+        self.graph = stored_graph(select(arrays, "graph."))
+
+    def project(self, embeddings: Floats) -> Floats:
+        """Embeddings in the directions that are explored. [..., d] -> [..., k]."""
+        return embeddings if self.plane is None else embeddings @ self.plane
+
+    def _pointed(self, rollouts: Boundaries) -> Boundaries:
+        return rollouts._replace(embeddings=self.project(rollouts.embeddings))

@@ -1,0 +1,175 @@
+"""Active exploration (paper §3.3): which visited embedding to aim beyond next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+from hess.agents.hess.exploration.graph import PlaceGraph
+from hess.agents.hess.exploration.places import Places
+from hess.arrays import Floats
+from hess.config import ExplorationConfig
+
+_GOOD_SEGMENT = 0.9  # quantile of the distances that segments cover: most press against something
+_PLACES = 20  # across the widest direction, for directions
+SPREAD_METRICS = ("exploration/novelty_spread", "exploration/potential_spread")
+
+
+class Selection(NamedTuple):
+    """A selected subgoal g_t and the imagined one g_e beyond it."""
+
+    selected: Floats  # [d]
+    imagined: Floats  # [d]
+
+
+class CandidatePool(NamedTuple):
+    """Visited embeddings with their measures, drawn from the replay once per round."""
+
+    embeddings: Floats  # [P, d]
+    novelty: Floats  # [P]
+    potential: Floats  # [P]
+    plane: Floats | None = None  # [d, k] the directions that are explored; None: all
+    graph: PlaceGraph | None = None  # where places lead, if that is known; all below goes with it
+    cells: Any = None  # [P] places of the graph, -1 for none
+    places: Places | None = None
+    wear: Callable[[Floats], Floats] | None = None  # novelty of worn places, [n] -> [n]
+
+    def project(self, embeddings: Floats) -> Floats:
+        """Embeddings in the directions that are explored. [..., d] -> [..., k]."""
+        return embeddings if self.plane is None else embeddings @ self.plane
+
+    def spread(self, potential_weight: float) -> dict[str, float]:
+        """How much each term of Eq. 6 varies; one that is far larger decides alone."""
+        spreads = (float(self.novelty.std()), float(potential_weight * self.potential.std()))
+        return dict(zip(SPREAD_METRICS, spreads, strict=True))
+
+
+def exploration_probability(config: ExplorationConfig, progress: float, success: float) -> float:
+    """p: linear in the share of training done (the paper), or p₀ · (1 - recent success)."""
+    start = config.probability
+    if config.decided == "episode" and start > 0:
+        start = config.episode_share
+    if config.schedule == "success":
+        return start * (1.0 - success)
+    if config.anneal_fraction <= 0:
+        return 0.0
+    return start * max(0.0, 1.0 - progress / config.anneal_fraction)
+
+
+def scores(novelty: Floats, potential: Floats, config: ExplorationConfig) -> Floats:
+    """Ñ - αU of Eq. 6, lower is better; "normalised" brings both to [0, 1] first. [n] -> [n]."""
+    if config.balance == "normalised":
+        novelty, potential = _unit_range(novelty), _unit_range(potential)
+    return novelty - config.potential_weight * potential
+
+
+def _unit_range(values: Floats) -> Floats:
+    if not len(values):
+        return values
+    low, high = values.min(), values.max()
+    return (values - low) / (high - low) if high > low else np.zeros_like(values)
+
+
+def extend(selected: Floats, current: Floats, distance: float) -> Floats:
+    """g_e = g_t + d_e (g_t - φ(s_t)) / ‖g_t - φ(s_t)‖; g_t itself where the direction is 0."""
+    direction = selected - current
+    length = float(np.linalg.norm(direction))
+    return selected + distance * direction / length if length > 0 else selected
+
+
+def select_subgoal(
+    pool: CandidatePool,
+    current: Floats,
+    radius: float,
+    unit: float,
+    config: ExplorationConfig,
+    *,
+    novelty: Floats | None = None,
+    straight: NDArray[np.bool_] | None = None,
+) -> Selection | None:
+    """Eq. 6 over the first M pool states within reach of φ(s_t); None where there are none.
+
+    `novelty` [P] takes the place of the pool's own, for an episode that has been somewhere;
+    `straight` [P] says what is no detour, if anything is. The pool is a random draw from the
+    replay, so its first M in reach are one, too.
+    """
+    squared_distances = (pool.project(pool.embeddings - current) ** 2).sum(-1)
+    near = squared_distances <= (config.reach * radius) ** 2
+    if straight is not None and (near & straight).any():
+        near &= straight
+    in_reach = np.flatnonzero(near)
+    if len(in_reach) == 0:
+        return None
+    in_reach = in_reach[: config.candidates]
+    novelty = pool.novelty if novelty is None else novelty
+    values = scores(novelty[in_reach], pool.potential[in_reach], config)
+    selected = pool.embeddings[in_reach[np.argmin(values)]]
+    return Selection(selected, extend(selected, current, unit * config.extension))
+
+
+def widest_directions(embeddings: Floats, count: int) -> Floats:
+    """The directions in which visited states extend farthest. [n, d] -> [d, count].
+
+    Every visited place counts once, however long the robot was there: what is bounded, such as a
+    heading, fills up early, while the frontier of what is not moves on.
+    """
+    low, high, size = _extent(embeddings)
+    if size == 0:  # nothing has ever moved
+        return np.eye(embeddings.shape[-1], count)
+    _, axes = np.linalg.eigh(_spread(embeddings, low, high, size))
+    return np.asarray(axes[:, ::-1][:, :count])
+
+
+def growing_directions(embeddings: Floats, random: Floats, count: int) -> Floats:
+    """Those in which visited states extend farthest beyond `random` ones. [n, d] -> [d, count].
+
+    A robot that moves at random turns farther than it gets: what is bounded, such as a heading, it
+    has soon covered, and whoever learns to walk grows in the directions that lead somewhere.
+    """
+    low, high, size = _extent(embeddings)
+    if size == 0:
+        return np.eye(embeddings.shape[-1], count)
+    now, before = (_spread(states, low, high, size) for states in (embeddings, random))
+    _, axes = eigh(now, before)
+    basis, _ = np.linalg.qr(axes[:, ::-1][:, :count])
+    return np.asarray(basis)
+
+
+def _extent(embeddings: Floats) -> tuple[Floats, Floats, float]:
+    """Where states lie but for a few, and the edge of a place."""
+    low, high = np.quantile(embeddings, (0.005, 0.995), axis=0)
+    return low, high, float((high - low).max()) / _PLACES
+
+
+def _spread(embeddings: Floats, low: Floats, high: Floats, size: float) -> Floats:
+    """The covariance of all places, each with an extent of its own. -> [d, d]."""
+    places = np.unique(np.floor(np.clip(embeddings, low, high) / size), axis=0)
+    within = np.eye(embeddings.shape[-1]) / 12.0  # of a uniform distribution in a place
+    return np.cov(places.T) + within if len(places) > 1 else within
+
+
+def explored_unit(
+    config: ExplorationConfig, embeddings: Floats, moves: Floats, before: float
+) -> float:
+    """The factor on r_g, d_e and cell size: how far φ's visited states extend. [n, d], [m].
+
+    φ's scale depends on how far a robot gets in c steps while it still moves at random, which
+    says little about the task; the extent of what has been visited does. But a large world is no
+    reason for large steps: what a good segment covers is the limit ("segment"), or cells become
+    wider than doors. It only grows, and in steps of a tenth, so that cells and actions keep their
+    meaning between growths.
+    """
+    if config.units == "fixed":
+        return 1.0
+    low, high = np.quantile(embeddings, (0.005, 0.995), axis=0)
+    unit = float((high - low).max()) / config.reference_span
+    if config.units == "segment" and len(moves):  # none where episodes end within c steps
+        good = float(np.quantile(moves, _GOOD_SEGMENT)) / config.reference_segment
+        unit = min(unit, good) if good > 0 else unit
+    if unit <= 0:  # nothing has ever moved
+        return before or 1.0
+    return unit if unit > 1.1 * before else before

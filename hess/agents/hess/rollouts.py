@@ -1,0 +1,147 @@
+"""What an agent reads back from its replay, embedded under φ as it is now."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, PRNGKeyArray
+
+from hess.agents.hess.exploration.graph import Boundaries
+from hess.agents.hess.representation import embed_replay
+from hess.arrays import Floats
+from hess.learning.inputs import HighView, high_input
+from hess.learning.networks import MLP, gaussian, squashed_log_probability
+from hess.replay.episode import Episode
+from hess.replay.ring import Replay, age_in_episodes, take_episodes
+from hess.replay.sampling import uniform_index
+
+
+class Recalled(NamedTuple):
+    """Stored states drawn uniformly."""
+
+    observations: Array  # [n, obs]
+    positions: Array  # [n, 2]
+    embeddings: Array  # [n, d]
+    steps: Array  # [n] within their episodes
+
+
+class ViewedActor(NamedTuple):
+    """The high level's policy and how it sees states."""
+
+    actor: MLP
+    view: HighView
+
+
+@partial(jax.jit, static_argnums=3)
+def recall_states(network: MLP, replay: Replay, key: PRNGKeyArray, size: int) -> Recalled:
+    """States drawn uniformly from everything stored."""
+    cumulative = jnp.cumsum(replay.episodes.length)
+    slot, step = uniform_index(cumulative, key, size)
+    observations = replay.episodes.observations[slot, step]
+    return Recalled(
+        observations, replay.episodes.positions[slot, step], network(observations), step
+    )
+
+
+def recall_boundaries(
+    network: MLP, high: ViewedActor | None, replay: Replay, interval: int
+) -> Boundaries:
+    """Every stored rollout at its segment boundaries; ratios are 0 without a policy to compare."""
+    embeddings, log_ratios, ages = _boundaries(network, high, replay, interval)
+    stored = int(replay.stored)
+    lengths = np.asarray(replay.episodes.length)[:stored]
+    steps = np.arange(embeddings.shape[1]) * interval
+    return Boundaries(
+        np.asarray(embeddings)[:stored],
+        steps <= lengths[:, None],
+        np.asarray(ages)[:stored].astype(np.float64),
+        # A segment that was never begun has no action to compare.
+        # The one of a shorter last segment leads to no boundary.
+        np.where(
+            steps[:-1] < lengths[:, None],
+            np.asarray(log_ratios)[:stored, : len(steps) - 1],
+            0.0,
+        ),
+    )
+
+
+def recall_rollouts(network: MLP, replay: Replay, interval: int, parts: int) -> Boundaries:
+    """Every stored rollout at several moments of each segment, without the high level's part."""
+    stride = max(1, interval // parts)
+    stored = int(replay.stored)
+    strided, ages = _strided(network, replay, stride)
+    embeddings = np.asarray(strided)[:stored]
+    lengths = np.asarray(replay.episodes.length)[:stored]
+    valid = np.arange(embeddings.shape[1]) * stride <= lengths[:, None]
+    nothing = np.zeros((stored, 0))
+    return Boundaries(
+        embeddings, valid, np.asarray(ages, np.float64)[:stored], nothing, stride / interval
+    )
+
+
+@partial(jax.jit, static_argnums=2)
+def _strided(network: MLP, replay: Replay, stride: int) -> tuple[Array, Array]:
+    return network(replay.episodes.observations[:, ::stride]), age_in_episodes(replay)
+
+
+@partial(jax.jit, static_argnums=3)
+def _boundaries(
+    network: MLP, high: ViewedActor | None, replay: Replay, interval: int
+) -> tuple[Array, Array, Array]:
+    episodes, ages = replay.episodes, age_in_episodes(replay)
+    embeddings = network(episodes.observations[:, ::interval])
+    if high is None:
+        return embeddings, jnp.zeros_like(episodes.log_probabilities), ages
+    inputs = high_input(
+        high.view, episodes.observations[:, :-1:interval], episodes.goals[:, :-1:interval]
+    )
+    inside = jnp.clip(episodes.high_actions, -1 + 1e-6, 1 - 1e-6)
+    now = squashed_log_probability(*gaussian(high.actor, inputs), jnp.arctanh(inside))
+    return embeddings, now - episodes.log_probabilities, ages
+
+
+@partial(jax.jit, static_argnums=2)
+def recall_segment_ends(network: MLP, replay: Replay, interval: int) -> Array:
+    """φ where each segment ended, c steps after its start or fewer. -> [slots, S, d]."""
+    slots, segments = replay.episodes.active.shape
+    lengths = replay.episodes.length[:, None]
+    ends = jnp.minimum((jnp.arange(segments) + 1) * interval, lengths)
+    return network(replay.episodes.observations[jnp.arange(slots)[:, None], ends])
+
+
+_RECENT = 100  # episodes
+
+
+def recall_segment_moves(network: MLP, replay: Replay, interval: int) -> Floats:
+    """Where φ moved in each whole segment of the newest episodes. -> [n, d]."""
+    boundaries = recall_boundaries(network, None, replay, interval)
+    recent = boundaries.ages < _RECENT
+    embeddings, valid = boundaries.embeddings[recent], boundaries.valid[recent]
+    return np.diff(embeddings, axis=1)[valid[:, 1:]]
+
+
+def recall_all_embeddings(network: MLP, replay: Replay) -> Floats:
+    """φ of every stored state before its episode's last one. -> [n, d]."""
+    stored = int(replay.stored)
+    embeddings = np.asarray(_embed_replay(network, replay))[:stored, :-1]
+    lengths = np.asarray(replay.episodes.length)[:stored]
+    return embeddings[np.arange(embeddings.shape[1]) < lengths[:, None]]
+
+
+_embed_replay = jax.jit(embed_replay)
+
+
+def recall_latest(replay: Replay, count: int) -> list[Episode]:
+    """The newest episodes, oldest first, on the host."""
+    inserted = int(replay.inserted)
+    stored = min(inserted, count, replay.slots)
+    slots = np.arange(inserted - count, inserted) % replay.slots  # of one size, however few exist
+    taken = jax.tree.map(np.asarray, take_episodes(replay.episodes, slots))
+    return [
+        jax.tree.map(lambda stacked, place=place: stacked[place], taken)
+        for place in range(count - stored, count)
+    ]

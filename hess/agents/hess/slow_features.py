@@ -1,0 +1,109 @@
+"""The slowest directions of observations: how far a robot gets, against how it jitters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from hess.arrays import Floats
+from hess.learning.networks import MLP
+
+_LEAST_DEVIATION = 1e-6  # an entry that varies less is constant
+_RIDGE = 1e-5  # added to the variance of one step, in units of an entry's own
+_FIRST_WAY = 1.5  # in c steps, root mean square: the scale of a φ before which there was none
+
+
+class Slow(NamedTuple):
+    """Directions of the observations, slowest first, one step along each of unit variance."""
+
+    centre: Floats  # [obs]
+    directions: Floats  # [obs, k] as columns
+    strengths: Floats  # [k] how much of the observation moves with each, squared
+
+
+def slow_directions(observations: Floats, lengths: NDArray[Any]) -> Slow:
+    """Linear slow-feature analysis of rollouts. [E, T+1, obs], [E] -> directions and strengths.
+
+    How far a direction leads within a whole episode counts, not within c steps: what turns back
+    half-way through the world is as slow as what does not, but leads half as far. Of two that are
+    as slow, such as a coordinate and the robot's heading, the one comes first with which more of
+    the observation moves, in the units it is given in. What is fixed when an episode begins does
+    not count.
+    """
+    seen = np.arange(observations.shape[1]) <= lengths[:, None]
+    centre = _chosen(observations, seen).mean(0)
+    middles = np.where(seen[..., None], observations, 0.0).sum(1) / (lengths[:, None] + 1.0)
+    states = _chosen(observations - middles[:, None], seen)
+    deviation = states.std(0)
+    varied = deviation > _LEAST_DEVIATION
+    scale = 1.0 / deviation[varied]
+    steps = changes(observations, lengths, 1)[:, varied] * scale
+    step = steps.T @ steps / max(len(steps), 1) + _RIDGE * np.eye(len(scale))
+    sizes, axes = np.linalg.eigh(step)
+    whitening = axes / np.sqrt(sizes)
+    shown = states.T @ (states[:, varied] * scale @ whitening) / len(states)  # [obs, k]
+    strengths, turns = np.linalg.eigh(shown.T @ shown)
+    directions = np.zeros((len(centre), len(scale)))
+    directions[varied] = scale[:, None] * (whitening @ turns)[:, ::-1]
+    return Slow(centre, directions, strengths[::-1])
+
+
+def changes(values: Floats, lengths: NDArray[Any], apart: int) -> Floats:
+    """Between states this many steps apart in one episode. [E, T+1, k], [E] -> [n, k]."""
+    made = np.arange(values.shape[1] - apart) + apart <= lengths[:, None]
+    return _chosen(values[:, apart:] - values[:, :-apart], made)
+
+
+def _chosen(values: Floats, flags: NDArray[np.bool_]) -> Floats:
+    return np.asarray(values[flags], np.float64)
+
+
+def first_scale(ways: Floats) -> Floats:
+    """The factor that gives ways of c steps their length in a first φ. [n, d] -> [d, d]."""
+    length = np.sqrt((ways**2).sum(-1).mean())
+    return np.eye(ways.shape[-1]) * (_FIRST_WAY / length if length > 0 else 1.0)
+
+
+def alignment(ways: Floats, before: Floats) -> Floats:
+    """The turn and the factor that bring ways of c steps closest to what they were. -> [d, d].
+
+    Subgoals and policies live in the space as it was: slow directions are found in any order and
+    with any sign, and one step is no fixed length while a robot learns to walk. [n, d], [n, d].
+    """
+    left, _, right = np.linalg.svd(ways.T @ before)
+    length, target = (ways**2).sum(), (before**2).sum()
+    return np.asarray(left @ right) * (np.sqrt(target / length) if length > 0 else 1.0)
+
+
+def linear_network(random: MLP, weight: Floats, bias: Floats) -> MLP:
+    """A network that is linear, with the random one's hidden units to learn more. [obs, d], [d].
+
+    In every hidden layer one unit passes an output on where it is positive and one where it is
+    negative; all others have no influence yet.
+    """
+    sizes = [each.shape[0] for each in random.biases]
+    weights, biases = [np.array(each) for each in random.weights], []
+    inward, dim = np.asarray(weight), weight.shape[1]
+    shift = np.asarray(bias)
+    for layer, size in enumerate(sizes[:-1]):
+        weights[layer][:, : 2 * dim] = 0.0
+        weights[layer][: len(inward), : 2 * dim] = np.concatenate([inward, -inward], 1)
+        offsets = np.array(random.biases[layer])
+        offsets[: 2 * dim] = np.concatenate([shift, -shift])
+        biases.append(offsets)
+        inward, shift = np.concatenate([np.eye(dim), -np.eye(dim)]), np.zeros(dim)
+        assert size >= 2 * dim
+    weights[-1][:] = 0.0
+    weights[-1][: len(inward)] = inward
+    return _with_layers(random, weights, [*biases, shift])
+
+
+def _with_layers(network: MLP, weights: Sequence[Floats], biases: Sequence[Floats]) -> MLP:
+    layers = [jnp.asarray(each, jnp.float32) for each in (*weights, *biases)]
+    made: MLP = eqx.tree_at(lambda each: (*each.weights, *each.biases), network, layers)
+    return made

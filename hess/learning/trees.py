@@ -1,0 +1,53 @@
+"""Pytrees as named arrays and back: the form in which a checkpoint holds networks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from hess.arrays import Arrays
+from hess.errors import HessError
+
+
+def flatten(tree: Any, prefix: str) -> Arrays:
+    """Every leaf under the name of its path."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
+    return {prefix + jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
+
+
+def unflatten(template: Any, arrays: Arrays, prefix: str) -> Any:
+    """A tree like the template with the named arrays as leaves; shapes and types must agree."""
+    leaves, structure = jax.tree_util.tree_flatten_with_path(template)
+    restored = [
+        _matching(arrays, prefix + jax.tree_util.keystr(path), leaf) for path, leaf in leaves
+    ]
+    return jax.tree_util.tree_unflatten(structure, restored)
+
+
+def _matching(arrays: Arrays, name: str, leaf: Any) -> jax.Array:
+    if name not in arrays:
+        raise HessError(f"the checkpoint lacks the array {name!r}")
+    array = arrays[name]
+    if array.shape != leaf.shape or array.dtype != leaf.dtype:
+        raise HessError(
+            f"the checkpoint's array {name!r} is {array.dtype}{list(array.shape)}, "
+            f"the run needs {leaf.dtype}{list(leaf.shape)}"
+        )
+    return jnp.asarray(array)
+
+
+def prefixed(arrays: Arrays, prefix: str) -> Arrays:
+    """The arrays of a part of an agent, named so that `select` finds them again."""
+    return {prefix + name: array for name, array in arrays.items()}
+
+
+def select(arrays: Arrays, prefix: str) -> Arrays:
+    """The arrays whose names begin with the prefix, without it."""
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }

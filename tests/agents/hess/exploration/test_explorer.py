@@ -1,0 +1,290 @@
+"""What the agent notes of every episode, and how it measures itself after φ has changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+from hess.agents.hess.exploration.explorer import Explorer
+from hess.agents.hess.rollouts import ViewedActor
+from hess.arrays import Floats
+from hess.learning.inputs import HighView
+from hess.replay.episode import Episode, empty_episode
+from hess.replay.ring import Replay
+from tests.agents.hess.test_acting import HIGH
+from tests.agents.tiny import INTERVAL, SHAPE, first_coordinates, linear, stack, tiny_config
+
+PHI = first_coordinates(SHAPE.observation_dim)
+SEEING = ViewedActor(HIGH, HighView(PHI))
+
+
+def explorer(**fields: Any) -> Explorer:
+    """Cells of edge 1, in φ's own units."""
+    settings = {"exploration__cell_size": 1.0, "exploration__units": "fixed"}
+    return Explorer(tiny_config(**(settings | fields)))
+
+
+def episode(length: int = 20, *, success: bool = False, embedded: bool = True) -> Episode:
+    """φ moves by (1, 0) a step, from (0.5, 0.5)."""
+    made = empty_episode(SHAPE)
+    made.observations[: length + 1, :2] = [(0.5 + step, 0.5) for step in range(length + 1)]
+    made.embeddings[: length + 1] = made.observations[: length + 1, :2]
+    made.successes[length - 1] = success
+    made.length[...] = length
+    made.embedded[...] = embedded
+    return made
+
+
+def visits(exploring: Explorer) -> Floats:
+    """n of every visited cell."""
+    return exploring.measures.visited()[1]
+
+
+def at(*points: tuple[float, float]) -> Floats:
+    return np.array(points)
+
+
+def test_every_state_but_the_last_is_a_visit() -> None:
+    exploring = explorer()
+    exploring.record(episode(length=3))
+    exploring.record(episode(length=3))
+    assert visits(exploring).tolist() == [2, 2, 2]
+
+
+def test_an_episode_without_embeddings_is_not_counted() -> None:
+    exploring = explorer()
+    exploring.record(episode(embedded=False, success=True))
+    assert exploring.measures.visits.number == 0
+    assert exploring.successes == 1
+
+
+def test_attempts_end_with_their_segment_or_their_episode() -> None:
+    exploring = explorer()
+    made = episode(length=8)  # the second segment has three steps
+    made.active[:2] = True
+    made.selected[:2] = [[2.5, 0.5], [6.5, 0.5]]
+    made.subgoals[:2] = [[5.5, 2.5], [9.5, 0.5]]
+    made.selected[2:] = 0.5
+    exploring.record(made)
+    # φ(s_5) = (5.5, 0.5) is 2 from its subgoal, φ(s_8) = (8.5, 0.5) is 1 from its own.
+    assert exploring.measures.potential(at((2.5, 0.5), (6.5, 0.5))).tolist() == [-2, -1]
+    # Segments by the policy, or never begun, say nothing about active selection.
+    assert exploring.measures.potential(at((0.5, 0.5), (0.0, 0.0))).tolist() == [0, 0]
+
+
+def test_without_active_selection_every_begun_segment_is_an_attempt() -> None:
+    exploring = explorer(exploration__attempts="all")
+    made = episode(length=8)
+    made.active[0] = True
+    made.subgoals[:2] = made.selected[:2] = [[5.5, 2.5], [9.5, 0.5]]
+    exploring.record(made)
+    assert exploring.measures.potential(at((5.5, 2.5), (9.5, 0.5))).tolist() == [-2, -1]
+    assert exploring.measures.state()["potential_weights.values"].tolist() == [1, 1]
+
+
+def test_an_episode_ages_earlier_attempts_and_not_its_own() -> None:
+    exploring = explorer(exploration__age_discount=0.5)
+    for distance in (4.0, 1.0):
+        made = episode()
+        made.active[0] = True
+        made.selected[0] = [2.5, 0.5]
+        made.subgoals[0] = [5.5, 0.5 + distance]
+        exploring.record(made)
+    expected = -(0.5 * 4 + 1) / 1.5
+    assert exploring.measures.potential(at((2.5, 0.5)))[0] == pytest.approx(expected)
+
+
+def test_recent_success_looks_back_over_a_window() -> None:
+    exploring = explorer(exploration__success_window=4)
+    assert exploring.recent_success() == 0.0
+    for success in (True, True, False, False, False, True):
+        exploring.record(episode(success=success))
+    assert exploring.recent_success() == 0.25 + 0.0
+    assert exploring.successes == 3
+
+
+@pytest.mark.parametrize(
+    ("decided", "judged"), [("episode", [True, False]), ("segment", [True, True, True, False])]
+)
+def test_success_is_judged_by_episodes_that_did_not_explore(
+    decided: str, judged: list[bool]
+) -> None:
+    exploring = explorer(exploration__decided=decided)
+    for success, active in ((True, True), (True, True), (True, False), (False, False)):
+        made = episode(success=success)
+        made.active[1] = active
+        made.selected[1] = made.subgoals[1] = [2.5, 0.5]
+        exploring.record(made)
+    assert list(exploring.recent_successes) == judged
+    assert exploring.successes == 3  # what ends the warm-up is any success
+
+
+def test_p_follows_the_schedule() -> None:
+    exploring = explorer(exploration__episode_share=0.8, exploration__schedule="success")
+    assert exploring.set_probability(0.9) == pytest.approx(0.8)
+    exploring.record(episode(success=True))
+    exploring.record(episode())
+    assert exploring.set_probability(0.9) == pytest.approx(0.4)
+    assert exploring.metrics()["exploration/probability"] == pytest.approx(0.4)
+
+
+@pytest.fixture(scope="module")
+def replay() -> Replay:
+    return stack([episode(), episode(length=10)], slots=4)
+
+
+def test_the_first_representation_counts_everything_stored(replay: Replay) -> None:
+    exploring = explorer()
+    exploring.fit_to_representation(PHI, replay, first=True)
+    assert visits(exploring).tolist() == [2] * 10 + [1] * 10
+    assert exploring.unit == 1.0
+
+
+@pytest.mark.parametrize(("recount", "total"), [(False, 3), (True, 30)])
+def test_later_ones_count_anew_only_if_asked(replay: Replay, recount: bool, total: int) -> None:
+    exploring = explorer(exploration__recount=recount)
+    exploring.record(episode(length=3))
+    exploring.fit_to_representation(PHI, replay, first=False)
+    assert visits(exploring).sum() == total
+
+
+def test_a_wider_space_widens_radius_and_cells(replay: Replay) -> None:
+    exploring = explorer(exploration__units="span", exploration__reference_span=10.0)
+    exploring.fit_to_representation(PHI, replay, first=True)
+    unit = exploring.unit
+    assert unit == pytest.approx(1.9, abs=0.05)  # φ spans 19 of the 10 that are meant
+    assert exploring.radius == pytest.approx(unit * 2.0)
+    assert exploring.measures.visits.places.size == pytest.approx(unit)
+    doubled = linear(2 * np.eye(SHAPE.observation_dim, 2), np.zeros(2))
+    exploring.fit_to_representation(doubled, replay, first=False)
+    assert exploring.unit == pytest.approx(2 * unit)
+    assert visits(exploring).sum() == 30
+    assert exploring.metrics()["exploration/unit"] == exploring.unit
+
+
+def test_lengths_follow_the_smaller_of_what_was_visited_and_what_a_segment_covers(
+    replay: Replay,
+) -> None:
+    # φ spans 19, and every segment covers 5.
+    fields = {"exploration__units": "segment", "exploration__reference_span": 10.0}
+    exploring = explorer(exploration__reference_segment=10.0, **fields)
+    exploring.fit_to_representation(PHI, replay, first=True)
+    assert exploring.unit == pytest.approx(0.5)
+    assert exploring.radius == pytest.approx(0.5 * 2.0)
+    assert exploring.measures.visits.places.size == pytest.approx(0.5)
+    wide = explorer(exploration__reference_segment=1.0, **fields)
+    wide.fit_to_representation(PHI, replay, first=True)
+    assert wide.unit == pytest.approx(1.9, abs=0.05)
+
+
+def test_lengths_only_grow(replay: Replay) -> None:
+    exploring = explorer(
+        exploration__units="segment",
+        exploration__reference_span=10.0,
+        exploration__reference_segment=10.0,
+    )
+    exploring.fit_to_representation(PHI, replay, first=True)
+    for factor, expected in ((0.5, 0.5), (1.05, 0.5), (3.0, 1.5), (1.0, 1.5)):
+        scaled = linear(factor * np.eye(SHAPE.observation_dim, 2), np.zeros(2))
+        exploring.fit_to_representation(scaled, replay, first=False)
+        assert exploring.unit == pytest.approx(expected)
+
+
+def test_where_no_segment_is_whole_the_span_decides() -> None:
+    short = stack([episode(length=3), episode(length=4)])
+    exploring = explorer(exploration__units="segment", exploration__reference_span=3.0)
+    exploring.fit_to_representation(PHI, short, first=True)
+    assert exploring.unit == pytest.approx(1.0, abs=0.05)  # φ spans 3
+
+
+def test_moments_are_of_all_visits_under_the_newest_representation(replay: Replay) -> None:
+    exploring = explorer()
+    exploring.record(episode(length=4))
+    assert exploring.embeddings.mean.tolist() == [2.0, 0.5]  # of 0.5, 1.5, 2.5 and 3.5
+    doubled = linear(2 * np.eye(SHAPE.observation_dim, 2), np.zeros(2))
+    exploring.fit_to_representation(doubled, replay, first=False)
+    # Steps 0 to 19 and 0 to 9 of two episodes, each at twice 0.5 + step.
+    mean = 2 * (0.5 + (np.arange(20).sum() + np.arange(10).sum()) / 30)
+    np.testing.assert_allclose(exploring.embeddings.mean, [mean, 1.0], rtol=1e-6)
+    assert exploring.embeddings.count == 30
+
+
+def test_candidates_of_reachable_novelty_know_the_graph(replay: Replay) -> None:
+    exploring = explorer(exploration__novelty="reachable")
+    exploring.fit_to_representation(PHI, replay, first=True)
+    exploring.refresh_novelty(PHI, SEEING, replay)
+    pool = exploring.candidates(PHI, replay, jax.random.key(0))
+    assert pool.graph is not None
+    # Every step enters the next of 21 cells, and all lead to the last one.
+    assert pool.cells.tolist() == np.floor(pool.embeddings[:, 0]).tolist()
+    assert pool.graph.entered().tolist() == list(range(1, 21))
+    np.testing.assert_allclose(pool.graph.reachable()[pool.cells], pool.novelty)
+
+
+@pytest.mark.parametrize("counts", ["hashed", "neighbours"])
+def test_landmarks_take_the_place_of_cells(replay: Replay, counts: str) -> None:
+    exploring = explorer(exploration__counts=counts)
+    exploring.fit_to_representation(PHI, replay, first=True)
+    exploring.refresh_novelty(PHI, SEEING, replay)
+    exploring.record(episode(length=20))
+    exploring.refresh_novelty(PHI, SEEING, replay)
+    pool = exploring.candidates(PHI, replay, jax.random.key(0))
+    assert pool.graph is not None
+    assert (pool.cells >= 0).all()
+    # To the right end came one episode, and the other did not; from the middle on, all lead there.
+    order = np.argsort(pool.embeddings[:, 0])
+    right = pool.novelty[order][len(order) // 2 :]
+    assert (np.diff(right) <= 1e-12).all()
+    assert right[-1] == pool.novelty.min() < right[0]
+    copy = Explorer(exploring.config)
+    copy.restore(exploring.state())
+    again = copy.candidates(PHI, replay, jax.random.key(0))
+    assert again.novelty.tolist() == pool.novelty.tolist()
+
+
+def test_candidates_carry_their_measures(replay: Replay) -> None:
+    exploring = explorer(exploration__novelty="immediate", exploration__potential_weight=0.5)
+    exploring.fit_to_representation(PHI, replay, first=True)
+    exploring.measures.attempt(at((2.5, 0.5)), np.array([6.0]))
+    exploring.refresh_novelty(PHI, SEEING, replay)
+    pool = exploring.candidates(PHI, replay, jax.random.key(0))
+    assert pool.embeddings.shape == (50, 2)
+    twice = pool.embeddings[:, 0] < 10
+    np.testing.assert_allclose(pool.novelty, np.where(twice, 2, 1) / 30)
+    tried = np.floor(pool.embeddings[:, 0]) == 2
+    assert tried.any()
+    np.testing.assert_allclose(pool.potential, np.where(tried, -6, 0))
+    spread = exploring.metrics()["exploration/potential_spread"]
+    assert spread == pytest.approx(0.5 * pool.potential.std())
+
+
+def test_novelty_is_refreshed_from_the_stored_rollouts(replay: Replay) -> None:
+    exploring = explorer(exploration__novelty="cumulative", exploration__count_discount=0.5)
+    exploring.fit_to_representation(PHI, replay, first=True)
+    exploring.refresh_novelty(PHI, SEEING, replay)
+    # The long rollout sees n = 2, 2, 1, 1, 0 at its boundaries 0, 5, ... 20; the short one,
+    # which is younger, 2, 2, 1 at 0, 5, 10.
+    old, young = 0.995, 1.0
+    at_five = (old * (2 + 0.5 * 1 + 0.25 * 1) + young * (2 + 0.5 * 1)) / (old + young)
+    novelty = exploring.measures.novelty(at((INTERVAL + 0.5, 0.5)))
+    assert novelty[0] == pytest.approx(at_five / 30)
+
+
+def test_state_restores_everything(replay: Replay) -> None:
+    exploring = explorer(exploration__units="span")
+    exploring.record(episode(success=True))
+    exploring.fit_to_representation(PHI, replay, first=True)
+    exploring.refresh_novelty(PHI, SEEING, replay)
+    exploring.set_probability(0.5)
+    exploring.candidates(PHI, replay, jax.random.key(0))
+    copy = Explorer(exploring.config)
+    copy.restore(exploring.state())
+    assert copy.metrics() == exploring.metrics()
+    assert copy.successes == 1
+    before, after = exploring.state(), copy.state()
+    assert before.keys() == after.keys()
+    for name, array in before.items():
+        assert np.array_equal(array, after[name]), name

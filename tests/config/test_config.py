@@ -1,0 +1,137 @@
+"""Config fields and presets; the paper's table is written out here once more."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import itertools
+
+import pytest
+
+from hess import config as config_module
+from hess.config import Config, flat_fields, override
+from hess.config.presets import PRESETS, preset
+from hess.config.validation import validate
+from hess.errors import HessError
+
+PAPER = {
+    # Table 1 of the paper.
+    "representation.dim": 2,
+    "subgoal_radius": 20,
+    "exploration.reach": 1,
+    "exploration.cell_size": 3,
+    "exploration.candidates": 1000,
+    "low.learning_rate": 0.0002,
+    "high.learning_rate": 0.0002,
+    "representation.learning_rate": 0.0001,
+    "low.discount": 0.99,
+    "high.discount": 0.99,
+    "exploration.count_discount": 0.99,
+    "low.target_rate": 0.005,
+    "high.target_rate": 0.005,
+    "capacity": 1e6,
+    "high.reward_scale": 0.1,
+    "low.reward_scale": 1,
+    "subgoal_interval": 50,
+    "low.batch_size": 128,
+    "high.batch_size": 128,
+    "representation.batch_size": 100,
+    "representation.stability_weight": 0.1,
+    "representation.interval": 100,
+    "representation.minibatches": 50000,
+    # Appendix B: networks, annealing, age discount, evaluation.
+    "low.hidden": (256, 256),
+    "high.hidden": (256, 256),
+    "representation.hidden": (100,),
+    "exploration.probability": 0.7,
+    "exploration.schedule": "linear",
+    "exploration.anneal_fraction": 0.5,
+    "exploration.age_discount": 0.995,
+    "evaluation.interval": 25000,
+    "evaluation.episodes": 10,
+    # Section 5.5 and the ablations: k, d_e, α.
+    "representation.stable_fraction": 0.3,
+    "exploration.extension": 5,
+    "exploration.potential_weight": 0.03,
+    # What Sections 2 and 3 write, where we have alternatives.
+    "low.reward": "distance",
+    "low.hindsight": 0,
+    "high.hindsight": 0,
+    "low.any_subgoal": 0,
+    "low.hide_explained": False,
+    "low.layer_norm": False,
+    "high.layer_norm": False,
+    "high.subgoal_shape": "ball",
+    "high.warmup": "policy",
+    "high.target_entropy": -1,
+    "high.stop_at_success": False,
+    "representation.distance": "l2",
+    "representation.stability": "binary",
+    "representation.priority": "loss",
+    "exploration.balance": "weighted",
+    "exploration.novelty": "cumulative",
+    "exploration.potential": "distance",
+    "exploration.counts": "grid",
+    "exploration.waypoints": 0,
+    "exploration.detour": 0,
+    "exploration.revisit_cost": 0,
+    "exploration.recount": False,
+    "exploration.units": "fixed",
+    "exploration.decided": "segment",
+    "high.normalise": False,
+    "high.embedding_input": False,
+}
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_the_paper_preset_has_the_paper_s_numbers(name: str) -> None:
+    assert flat_fields(preset("paper"))[name] == PAPER[name]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_sets_fields_that_exist_with_values_of_their_type(name: str) -> None:
+    fields = flat_fields(Config())
+    for field, value in PRESETS[name].items():
+        assert field in fields
+        assert type(value) is type(fields[field]), field
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_can_work(name: str) -> None:
+    validate(preset(name), horizon=500)
+
+
+def test_an_unknown_preset_is_refused_with_the_closest_name() -> None:
+    with pytest.raises(HessError, match="unknown preset 'papr'; did you mean 'paper'"):
+        preset("papr")
+
+
+def test_an_override_reaches_nested_fields_and_leaves_the_original_alone() -> None:
+    before = Config()
+    after = override(before, {"low.hindsight": 0.5, "steps": 7, "low.hidden": (1,)})
+    assert (after.low.hindsight, after.steps, after.low.hidden) == (0.5, 7, (1,))
+    changed = {
+        name for name, value in flat_fields(after).items() if value != flat_fields(before)[name]
+    }
+    assert changed <= {"low.hindsight", "steps", "low.hidden"}
+    assert before == Config()
+
+
+def test_a_config_cannot_be_changed_in_place() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Config().steps = 1  # type: ignore[misc]
+
+
+def test_every_field_is_documented() -> None:
+    tree = ast.parse(inspect.getsource(config_module))
+    undocumented = [
+        f"{group.name}.{ast.unparse(field.target)}"
+        for group in tree.body
+        if isinstance(group, ast.ClassDef)
+        for field, after in itertools.pairwise([*group.body, ast.Pass()])
+        if isinstance(field, ast.AnnAssign)
+        and not (isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant))
+        and not ast.unparse(field.annotation).endswith("Config")
+    ]
+    assert undocumented == []
