@@ -40,7 +40,7 @@ def story() -> Story:
         told.policies.append(agent.policy(0.0))
         episode = play(told.policies[-1], number, success_at=3 if number == 4 else None)
         told.metrics.append(agent.learn([episode], ignore))
-        told.updates.append(int(agent.learner_state.critic_optimiser[0].count))
+        told.updates.append(int(agent.networks.critic_optimiser[0].count))
     return told._replace(success=agent.recent_success())
 
 
@@ -55,6 +55,7 @@ def test_it_sees_observation_and_goal(story: Story) -> None:
     episode = empty_episode(SHAPE)
     episode.observations[3], episode.goals[3] = [1.0, 2.0, 3.0, 4.0], [5.0, 6.0]
     policy = story.agent.evaluation_policy()
+    assert isinstance(policy, FlatPolicy)
     assert policy.actor is not None
     expected = policy.actor.act(np.arange(1, 7, dtype=np.float32), None)
     assert np.array_equal(policy.start_evaluation(episode).act(3), expected)
@@ -99,7 +100,7 @@ def test_its_host_actor_is_the_learner_s_actor(story: Story) -> None:
     scaling = low_scaling(story.agent.config.low, story.agent.moments)
     width = len(scaling.centre)
     inputs[:width] = (raw[:width] - scaling.centre) * scaling.factor
-    expected = HostActor(story.agent.learner_state.actor).act(inputs, None)
+    expected = HostActor(story.agent.networks.actor).act(inputs, None)
     policy = story.agent.policy(0.0)
     assert policy.actor is not None
     np.testing.assert_allclose(policy.actor.act(raw, None), expected, atol=1e-5)

@@ -7,31 +7,27 @@ they are fixed, and a high-level policy or a planner controls them.
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Sequence
 
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import PRNGKeyArray
 
 from hess.agents.agent import Progress
+from hess.agents.base import BaseAgent
 from hess.agents.dads.acting import DrawnSkills, PlannedSkills, PolicySkills, SkillPolicy
 from hess.agents.dads.learner import ControlLearner, SkillLearner, Skills
 from hess.agents.dads.planning import HostDynamics, Planner
 from hess.agents.dads.traces import take_traces
-from hess.agents.diagnostics import segment_moves, share
-from hess.arrays import Arrays, Floats
+from hess.agents.diagnostics import segment_moves
+from hess.arrays import Arrays
 from hess.config import Config
 from hess.errors import HessError
-from hess.learning.inputs import Moments, Scaling, fold_scaling, low_scaling
+from hess.learning.inputs import Scaling, fold_scaling, low_scaling
 from hess.learning.networks import HostActor
 from hess.learning.sac import SACState
-from hess.learning.trees import flatten, prefixed, select, unflatten
 from hess.replay.episode import Episode, EpisodeShape, segment_counts
-from hess.replay.ring import empty_replay, insert
 
-_PURPOSES = ("skills", "control")
 _NOT_YET = 0  # control never begins before the first episode
 
 
@@ -42,8 +38,10 @@ class Networks(eqx.Module):
     high: SACState
 
 
-class Dads:
+class Dads(BaseAgent):
     """The agent: a skill is held for c steps, where a hierarchy would pursue a subgoal."""
+
+    purposes = ("skills", "control")
 
     def __init__(self, config: Config, shape: EpisodeShape):
         if config.dads.control == "planning" and shape.goal_dim != 2:
@@ -51,20 +49,13 @@ class Dads:
                 "dads.control='planning' needs a task whose goal is an x, y; "
                 f"here a goal has {shape.goal_dim} numbers; dads.control may be 'policy'"
             )
-        self.config, self.shape = config, shape
+        super().__init__(config, shape, learners=(3,))  # dynamics, low, high
         self._skills, self._control = SkillLearner(config, shape), ControlLearner(config, shape)
-        self._key = jax.random.key(config.seed)
         skills_key, control_key = jax.random.split(self._key)
         self.networks = Networks(self._skills.init(skills_key), self._control.init(control_key))
-        self.replay = empty_replay(shape, config.capacity)
-        self.replay_revision = 0
-        self.moments = Moments(shape.observation_dim)
-        self.episodes = 0
         self.control_start = _NOT_YET  # episodes before control of the skills began
         self._steps = 0
         self._successes = 0  # since control began
-        self._recent: deque[bool] = deque(maxlen=config.exploration.success_window)
-        self._updates_owed = np.zeros(3)  # dynamics, low, high: fractions carried over
 
     @property
     def controlling(self) -> bool:
@@ -93,16 +84,12 @@ class Dads:
         return SkillPolicy(self.config.subgoal_interval, self._host_skills(), choose)
 
     def _host_skills(self) -> HostActor | None:
-        if not self._is_warm():
+        if not self.is_warm:
             return None
         return HostActor(fold_scaling(self._scaling(), self.networks.skills.low.actor))
 
     def _scaling(self) -> Scaling:
         return low_scaling(self.config.low, self.moments)
-
-    def _is_warm(self) -> bool:
-        """Enough random episodes have been stored to learn from."""
-        return self.episodes >= self.config.representation.first_update
 
     def _is_warming_up(self) -> bool:
         """As in HESS: before the first success the high level has nothing to learn from."""
@@ -110,7 +97,7 @@ class Dads:
 
     def learn(self, episodes: Sequence[Episode], report: Progress) -> dict[str, float]:
         """Store a round, then improve the skills or, once it is time, their control."""
-        warm = self._is_warm()
+        warm = self.is_warm
         for episode in episodes:
             self._store(episode)
         metrics = {
@@ -127,26 +114,21 @@ class Dads:
         return metrics
 
     def _store(self, episode: Episode) -> None:
-        self.replay = insert(self.replay, episode)
-        self.episodes += 1
-        if not (self.controlling and self.config.dads.frozen):
-            self.moments.add(episode.observations[: int(episode.length) + 1])
+        self.store(episode, measured=not (self.controlling and self.config.dads.frozen))
         self._steps += int(episode.length)
-        solved = bool(episode.successes.any())
-        self._successes += solved and self.controlling
-        self._recent.append(solved)
+        self._successes += bool(episode.successes.any()) and self.controlling
 
     def _improve_skills(self, episodes: Sequence[Episode]) -> dict[str, float]:
         """Fit the dynamics to the newest episodes, then the skills to the dynamics."""
         start = time.perf_counter()
         steps = sum(int(episode.length) for episode in episodes)
         rates = (self.config.dads.updates_per_step, self.config.low.updates_per_decision)
-        updates = self._due(slice(0, 2), steps * np.array(rates))
+        updates = self.updates_due(steps * np.array(rates), slice(0, 2)).tolist()
         skills, low_metrics, dynamics_metrics = self._skills.learn(
             self.networks.skills,
             self.replay,
             self._scaling(),
-            self._fold("skills"),
+            self.key("skills"),
             updates,
         )
         self.networks = Networks(skills, self.networks.high)
@@ -161,11 +143,11 @@ class Dads:
         start = time.perf_counter()
         lengths = np.array([int(episode.length) for episode in episodes])
         decisions = segment_counts(lengths, self.config.subgoal_interval).sum()
-        updates = self._due(slice(2, 3), decisions * self.config.high.updates_per_decision)[0]
+        updates = int(self.updates_due(decisions * self.config.high.updates_per_decision, 2))
         high, metrics = self._control.learn(
             self.networks.high,
             self.replay,
-            self._fold("control"),
+            self.key("control"),
             updates,
             self.episodes - self.control_start,
         )
@@ -173,49 +155,20 @@ class Dads:
         values = {f"high/{name}": float(value) for name, value in metrics.items()}
         return values | {"time/high": time.perf_counter() - start}
 
-    def _due(self, which: slice, more: Floats) -> list[int]:
-        """Whole updates to make now; fractions are carried over."""
-        self._updates_owed[which] += more
-        due = np.floor(self._updates_owed[which])
-        self._updates_owed[which] -= due
-        return [int(number) for number in due]
-
-    def _fold(self, purpose: str) -> PRNGKeyArray:
-        """A key of the seed, the purpose and the number of episodes: nothing to keep."""
-        number = _PURPOSES.index(purpose)
-        return jax.random.fold_in(jax.random.fold_in(self._key, number), self.episodes)
-
-    def recent_success(self) -> float:
-        """Success over the last training episodes."""
-        return share(self._recent)
-
-    def embed(self, observations: Floats) -> Floats:
-        """There is no φ: embeddings have no dimensions."""
-        return np.zeros((len(observations), 0), np.float32)
-
     def state(self) -> Arrays:
-        """All that changes in training, except the stored episodes."""
-        host = {
-            "episodes": np.asarray(self.episodes),
+        """With the moment at which control began."""
+        return super().state() | {
             "control_start": np.asarray(self.control_start),
             "steps": np.asarray(self._steps),
             "successes": np.asarray(self._successes),
-            "recent": np.asarray(self._recent, np.bool_),
-            "updates_owed": self._updates_owed.copy(),
         }
-        host |= prefixed(self.moments.state(), "moments.")
-        return host | flatten(self.networks, "networks")
 
     def restore(self, arrays: Arrays) -> None:
         """Take over what `state` gave."""
-        self.networks = unflatten(self.networks, arrays, "networks")
-        self.episodes = int(arrays["episodes"])
+        super().restore(arrays)
         self.control_start = int(arrays["control_start"])
         self._steps = int(arrays["steps"])
         self._successes = int(arrays["successes"])
-        self._recent.extend(bool(flag) for flag in arrays["recent"])
-        self._updates_owed = arrays["updates_owed"].copy()
-        self.moments.restore(select(arrays, "moments."))
 
     def snapshot(self) -> Arrays:
         """The newest trajectories with their skills."""

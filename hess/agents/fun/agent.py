@@ -7,7 +7,6 @@ their paper.
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Sequence
 
 import equinox as eqx
@@ -16,26 +15,26 @@ import jax.numpy as jnp
 import numpy as np
 
 from hess.agents.agent import Progress
-from hess.agents.diagnostics import share
+from hess.agents.base import BaseAgent
 from hess.agents.fun.acting import FunPolicy
-from hess.agents.fun.learner import FunLearner
+from hess.agents.fun.learner import FunLearner, FunState
 from hess.agents.fun.networks import FunNetwork
 from hess.agents.hess.snapshot_content import take_snapshot
 from hess.arrays import Arrays, Floats
 from hess.config import Config
 from hess.errors import HessError
-from hess.learning.inputs import Moments, Scaling, fold_scaling, no_scaling
+from hess.learning.inputs import Scaling, fold_scaling, no_scaling
 from hess.learning.networks import MLP
-from hess.learning.trees import flatten, prefixed, select, unflatten
 from hess.replay.episode import Episode, EpisodeShape
-from hess.replay.ring import empty_replay, insert
 
 _KEPT = 10  # episodes in the replay: for snapshots; nothing is learned from old ones
 _NEIGHBOURS = 2_000  # states of a snapshot among which the nearest to a goal is looked for
 
 
-class Fun:
+class Fun(BaseAgent):
     """The agent."""
+
+    learned = "learner"
 
     def __init__(self, config: Config, shape: EpisodeShape):
         if config.pipeline:
@@ -43,24 +42,20 @@ class Fun:
                 f"pipeline=True is impossible with the method {config.method!r}, which learns from "
                 "the episodes of its present policy only; it must be False"
             )
-        self.config, self.shape = config, shape
+        super().__init__(
+            config,
+            shape,
+            learners=None,
+            inputs=shape.observation_dim + shape.goal_dim,
+            capacity=min(config.capacity, _KEPT * shape.horizon),
+        )
         self._learner = FunLearner(config.fun, shape, config.subgoal_interval)
-        self._key = jax.random.key(config.seed)
-        self.learner_state = self._learner.init(self._key)
-        self.moments = Moments(shape.observation_dim + shape.goal_dim)
-        self.replay = empty_replay(shape, min(config.capacity, _KEPT * shape.horizon))
-        self.replay_revision = 0
-        self.episodes = 0
-        self._recent: deque[bool] = deque(maxlen=config.exploration.success_window)
+        self.networks: FunState = self._learner.init(self._key)
 
     def policy(self, progress: float) -> FunPolicy:
         """A frozen copy of both levels."""
-        config, network = self.config, self.learner_state.network
+        config, network = self.config, self.networks.network
         return FunPolicy(network, self._scaling(), config.subgoal_interval, config.fun.random_goals)
-
-    def evaluation_policy(self) -> FunPolicy:
-        """The same; its evaluation rollouts are deterministic."""
-        return self.policy(1.0)
 
     def _scaling(self) -> Scaling:
         """Of observation and goal: on-policy learning is sensitive to their size."""
@@ -72,17 +67,11 @@ class Fun:
         """Learn from a round, with the scaling it was collected with, and keep it to look at."""
         start = time.perf_counter()
         stacked = jax.tree.map(lambda *leaves: jnp.asarray(np.stack(leaves)), *episodes)
-        self.learner_state, values = self._learner.learn(
-            self.learner_state, self._scaling(), stacked
-        )
+        self.networks, values = self._learner.learn(self.networks, self._scaling(), stacked)
         metrics = {name: float(value) for name, value in values.items()}
         metrics["time/low"] = time.perf_counter() - start
         for episode in episodes:
-            self.replay = insert(self.replay, episode)
-            self.episodes += 1
-            seen = np.concatenate([episode.observations, episode.goals], -1)
-            self.moments.add(seen[: int(episode.length) + 1])
-            self._recent.append(bool(episode.successes.any()))
+            self.store(episode)
         active = np.concatenate([self._started(episode) for episode in episodes])
         return metrics | {
             "train/recent_success": self.recent_success(),
@@ -93,44 +82,27 @@ class Fun:
         """Which of the episode's segments had random goals."""
         return episode.active[: -(-int(episode.length) // self.config.subgoal_interval)]
 
-    def recent_success(self) -> float:
-        """Success over the last training episodes."""
-        return share(self._recent)
+    def seen(self, episode: Episode) -> Floats:
+        """Observation and goal."""
+        return np.concatenate([episode.observations, episode.goals], -1)
 
     def embed(self, observations: Floats) -> Floats:
         """Latent states s of observations. [n, obs] -> [n, d]."""
         return np.asarray(self._latent_network()(jnp.asarray(observations)))
 
     def _latent_network(self) -> MLP:
-        return latent_network(self.learner_state.network, self._scaling())
-
-    def state(self) -> Arrays:
-        """All that changes in training, except the stored episodes."""
-        host = {
-            "episodes": np.asarray(self.episodes),
-            "recent": np.asarray(self._recent, np.bool_),
-        }
-        host |= prefixed(self.moments.state(), "moments.")
-        return host | flatten(self.learner_state, "learner")
-
-    def restore(self, arrays: Arrays) -> None:
-        """Take over what `state` gave."""
-        self.learner_state = unflatten(self.learner_state, arrays, "learner")
-        self.episodes = int(arrays["episodes"])
-        self.moments.restore(select(arrays, "moments."))
-        self._recent.extend(bool(flag) for flag in arrays["recent"])
+        return latent_network(self.networks.network, self._scaling())
 
     def snapshot(self) -> Arrays:
         """Latent states and trajectories of the newest episodes."""
         if self.episodes == 0:
             return {}
-        key = jax.random.fold_in(self._key, self.episodes)
         network = self._latent_network()
         return take_snapshot(
             network,
             self.replay,
             None,
-            key,
+            self.key(),
             interval=self.config.subgoal_interval,
             neighbours=_NEIGHBOURS,
         )

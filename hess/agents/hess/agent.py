@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
 from hess.agents.agent import Policy, Progress
+from hess.agents.base import BaseAgent
 from hess.agents.diagnostics import known_shares, position_fit, segment_diagnostics
 from hess.agents.hess.acting import HierarchyPolicy, RandomPolicy
 from hess.agents.hess.bonuses import SubgoalSpace
@@ -42,14 +43,13 @@ from hess.learning.inputs import (
 )
 from hess.learning.networks import HostActor, HostMLP
 from hess.learning.sac import SAC, Metrics, SACState
-from hess.learning.trees import flatten, prefixed, select, unflatten
+from hess.learning.trees import prefixed, select
 from hess.replay.episode import Episode, EpisodeShape, segment_counts
-from hess.replay.ring import Replay, empty_replay, insert
+from hess.replay.ring import Replay
 from hess.replay.sampling import uniform_index
 
 _PROBE_STATES = 1_000  # fixed batch on which φ's change is measured
 _SEEN_STATES = 5_000  # drawn anew for what φ tells of a state
-_PURPOSES = ("low", "high", "representation", "probe", "pool", "snapshot", "fit")
 
 
 class Networks(eqx.Module):
@@ -61,12 +61,15 @@ class Networks(eqx.Module):
     bonus: Any  # what the intrinsic reward has learned; None without one
 
 
-class Hess:
+class Hess(BaseAgent):
     """The agent. Variants are configurations of it, see `hess.agents.methods`."""
+
+    purposes = ("low", "high", "representation", "probe", "pool", "snapshot", "fit")
+    recent_name = "explorer.recent_successes"
 
     def __init__(self, config: Config, shape: EpisodeShape):
         """Line 1: initialise π_h, π_l and φ; an empty replay; no counts."""
-        self.config, self.shape = config, shape
+        super().__init__(config, shape, learners=(2,))  # low, high
         dim = config.representation.dim
         low_dim = low_input_dim(config.low, shape.observation_dim, dim)
         self._low = SAC(config.low, low_dim, shape.action_dim)
@@ -74,7 +77,6 @@ class Hess:
         self._representation = Representation(
             config.representation, shape.observation_dim, config.subgoal_interval
         )
-        self._key = jax.random.key(config.seed)
         high_key, low_key, representation_key = jax.random.split(self._key, 3)
         high = self._high.init(high_key)
         self.networks = Networks(
@@ -83,15 +85,11 @@ class Hess:
             self._representation.init(representation_key),
             high.bonus,
         )
-        self.replay = empty_replay(shape, config.capacity)
-        self.replay_revision = 0  # how often stored episodes were rewritten in place
         self.explorer = Explorer(config)
-        self.moments = Moments(shape.observation_dim)
+        self.successes = 0
         self.goal_moments = Moments(shape.goal_dim)
         self._known: Floats = np.zeros(shape.observation_dim)  # share of each entry that φ tells
         self._random_variance: Floats = np.zeros(shape.observation_dim)  # before the first φ
-        self.episodes = 0
-        self._updates_owed = np.zeros(2)  # low, high: fractions of an update carried over
         self._probe_states = np.zeros((_PROBE_STATES, shape.observation_dim), np.float32)
         self._learn_low = jax.jit(self._low_updates, donate_argnums=0)
         self._learn_high = jax.jit(self._high.learn, donate_argnums=0)
@@ -105,7 +103,9 @@ class Hess:
         """Freeze both levels, φ and the candidates with their measures (lines 5-6)."""
         if not self.has_representation:
             return RandomPolicy(self.config)
-        return self._hierarchy_policy(self.explorer.set_probability(progress))
+        return self._hierarchy_policy(
+            self.explorer.set_probability(progress, self.recent_success())
+        )
 
     def evaluation_policy(self) -> Policy:
         """The same without candidates to explore."""
@@ -140,7 +140,7 @@ class Hess:
 
     def _is_warming_up(self) -> bool:
         """Before the first success there is no reward that the high level could learn from."""
-        return self.config.high.warmup == "uniform" and self.explorer.successes == 0
+        return self.config.high.warmup == "uniform" and self.successes == 0
 
     def learn(self, episodes: Sequence[Episode], report: Progress) -> dict[str, float]:
         """Lines 7 and 11-15 for a round of episodes."""
@@ -154,7 +154,7 @@ class Hess:
             metrics |= self._update_representation(report)  # line 14
         if self.has_representation and self._novelty_is_due(before):
             self._refresh_novelty()
-        return metrics | self.explorer.metrics()
+        return metrics | {"train/recent_success": self.recent_success()} | self.explorer.metrics()
 
     def _store(self, episode: Episode) -> Episode:
         """Keep the episode; count its visits and what came of its selected subgoals."""
@@ -163,9 +163,10 @@ class Hess:
             embeddings = self.embed(episode.observations)
             interval = self.config.subgoal_interval
             episode = _with_subgoals(episode, embeddings, self.explorer.radius, interval)
-        self.replay = insert(self.replay, episode)
-        self.episodes += 1
-        self.moments.add(episode.observations[: int(episode.length) + 1])
+        # Where p decides for episodes, those that leave every subgoal to the policy judge it.
+        alone = self.config.exploration.decided == "segment" or not episode.active.any()
+        self.store(episode, judged=alone)
+        self.successes += bool(episode.successes.any())
         self.goal_moments.add(episode.goals[: int(episode.length) + 1])
         self.explorer.record(episode)
         return episode
@@ -181,9 +182,8 @@ class Hess:
             [lengths.sum(), segment_counts(lengths, self.config.subgoal_interval).sum()]
         )
         high_rate = 0.0 if self._is_warming_up() else self.config.high.updates_per_decision
-        self._updates_owed += decisions * (self.config.low.updates_per_decision, high_rate)
-        low_updates, high_updates = np.floor(self._updates_owed).astype(int)
-        self._updates_owed -= (low_updates, high_updates)
+        rates = self.config.low.updates_per_decision, high_rate
+        low_updates, high_updates = self.updates_due(decisions * rates)
 
         start = time.perf_counter()
         low, low_metrics = self._learn_low(
@@ -191,7 +191,7 @@ class Hess:
             self.replay,
             self._scaling(),
             self.explorer.radius,
-            key=self._fold("low"),
+            key=self.key("low"),
             updates=low_updates,
         )
         values = {f"low/{name}": float(value) for name, value in low_metrics.items()}
@@ -201,7 +201,7 @@ class Hess:
         high = HighState(self.networks.high, self.networks.bonus)
         high = self._high.refresh(high, self.explorer, space.network, self.replay)
         high, high_metrics = self._learn_high(
-            high, self.replay, space, self._fold("high"), high_updates
+            high, self.replay, space, self.key("high"), high_updates
         )
         if high_updates:
             values |= {name: float(value) for name, value in high_metrics.items()}
@@ -249,11 +249,11 @@ class Hess:
         state, learner = self.networks.representation, self._representation
         first = int(state.updates) == 0
         if first:
-            recalled = recall_states(state.network, self.replay, self._fold("probe"), _PROBE_STATES)
+            recalled = recall_states(state.network, self.replay, self.key("probe"), _PROBE_STATES)
             self._probe_states = np.asarray(recalled.observations)
             self._random_variance = self.moments.variance
         old = self.embed(self._probe_states)
-        state, metrics = learner.update(state, self.replay, self._fold("representation"), report)
+        state, metrics = learner.update(state, self.replay, self.key("representation"), report)
         self.networks = replace(self.networks, representation=state)
         new = self.embed(self._probe_states)
         random = None if first else new
@@ -263,7 +263,7 @@ class Hess:
             self.replay = _relabel(self.replay, state.network, self.explorer.radius, interval)
             self.replay_revision += 1
         self._refresh_novelty()
-        seen = recall_states(state.network, self.replay, self._fold("fit"), _SEEN_STATES)
+        seen = recall_states(state.network, self.replay, self.key("fit"), _SEEN_STATES)
         embeddings = np.asarray(seen.embeddings)
         fit = position_fit(embeddings, np.asarray(seen.positions))
         self._known = known_shares(embeddings, np.asarray(seen.observations))
@@ -286,50 +286,32 @@ class Hess:
 
     def _candidate_pool(self) -> CandidatePool:
         network = self.networks.representation.network
-        return self.explorer.candidates(network, self.replay, self._fold("pool"))
+        return self.explorer.candidates(network, self.replay, self.key("pool"))
 
     def embed(self, observations: Floats) -> Floats:
         """φ of observations. [n, obs] -> [n, d]."""
         return np.asarray(self.networks.representation.network(jnp.asarray(observations)))
 
-    def recent_success(self) -> float:
-        """Success over the last training episodes."""
-        return self.explorer.recent_success()
-
-    def _fold(self, purpose: str) -> PRNGKeyArray:
-        """A key that depends only on the seed, the purpose and the number of episodes so far.
-
-        No random state has to be kept: a resumed run draws what an uninterrupted one draws.
-        """
-        number = _PURPOSES.index(purpose)
-        return jax.random.fold_in(jax.random.fold_in(self._key, number), self.episodes)
-
     def state(self) -> Arrays:
-        """All that changes in training, except the stored episodes."""
-        host = {
-            "episodes": np.asarray(self.episodes),
+        """With what is known of φ and of the space that is explored."""
+        arrays = super().state() | {
             "replay_revision": np.asarray(self.replay_revision),
-            "updates_owed": self._updates_owed.copy(),
             "probe_states": self._probe_states,
             "known": self._known,
             "random_variance": self._random_variance,
+            "explorer.successes": np.asarray(self.successes),
         }
-        host |= prefixed(self.moments.state(), "moments.")
-        host |= prefixed(self.goal_moments.state(), "goal_moments.")
-        return (
-            host | prefixed(self.explorer.state(), "explorer.") | flatten(self.networks, "networks")
-        )
+        arrays |= prefixed(self.goal_moments.state(), "goal_moments.")
+        return arrays | prefixed(self.explorer.state(), "explorer.")
 
     def restore(self, arrays: Arrays) -> None:
         """Take over what `state` gave."""
-        self.networks = unflatten(self.networks, arrays, "networks")
-        self.episodes = int(arrays["episodes"])
+        super().restore(arrays)
         self.replay_revision = int(arrays["replay_revision"])
-        self._updates_owed = arrays["updates_owed"].copy()
         self._probe_states = arrays["probe_states"]
         self._known = arrays["known"]
         self._random_variance = arrays["random_variance"]
-        self.moments.restore(select(arrays, "moments."))
+        self.successes = int(arrays["explorer.successes"])
         self.goal_moments.restore(select(arrays, "goal_moments."))
         self.explorer.restore(select(arrays, "explorer."))
 
@@ -341,7 +323,7 @@ class Hess:
             self.networks.representation.network,
             self.replay,
             self.explorer.measures,
-            self._fold("snapshot"),
+            self.key("snapshot"),
             interval=self.config.subgoal_interval,
         )
 

@@ -45,7 +45,7 @@ def story() -> Story:
         agent.learn(round_of(agent, 2 * number, success_at=success_at), ignore)
         for number, success_at in enumerate((None, None, 3))
     ]
-    updates = int(agent.learner_state.optimiser[1][0].count)
+    updates = int(agent.networks.optimiser[1][0].count)
     return Story(agent, metrics, agent.episodes, updates, agent.recent_success())
 
 

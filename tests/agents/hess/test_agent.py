@@ -303,3 +303,18 @@ def test_the_low_level_does_not_see_where_it_has_got_beyond_random_moves(story: 
     assert 0.0 < hidden.max() <= 1.0
     difference = agent._scaling().factor / shown._scaling().factor
     assert difference == pytest.approx(1.0 - hidden, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("decided", "judged"), [("episode", [True, False]), ("segment", [True, True, True, False])]
+)
+def test_success_is_judged_by_episodes_that_did_not_explore(
+    decided: str, judged: list[bool]
+) -> None:
+    agent = Hess(tiny_config(exploration__decided=decided, representation__first_update=9), SHAPE)
+    for success, active in ((True, True), (True, True), (True, False), (False, False)):
+        episode = play(agent.policy(0.0), seed=0, success_at=3 if success else None)
+        episode.active[1] = active
+        agent.learn([episode], ignore)
+    assert list(agent.recent) == judged
+    assert agent.successes == 3  # what ends the warm-up is any success

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from hess.agents.diagnostics import share
 from hess.agents.hess.exploration.measures import Measures
 from hess.agents.hess.exploration.selection import (
     SPREAD_METRICS,
@@ -42,8 +39,6 @@ class Explorer:
     def __init__(self, config: Config):
         self.config = config
         self.measures = Measures(config.exploration, config.representation.dim)
-        self.successes = 0
-        self.recent_successes: deque[bool] = deque(maxlen=config.exploration.success_window)
         self.unit = 1.0  # factor on r_g, d_e and cell size
         self.embeddings = Moments(config.representation.dim)  # of all that was visited, under φ now
         self.probability = 0.0  # p of the newest policy
@@ -54,23 +49,13 @@ class Explorer:
         """r_g in φ's units."""
         return self.unit * self.config.subgoal_radius
 
-    def recent_success(self) -> float:
-        """Success over the last training episodes that judge the policy."""
-        return share(self.recent_successes)
-
-    def set_probability(self, progress: float) -> float:
-        """p for the next policy, at this share of training."""
-        self.probability = exploration_probability(
-            self.config.exploration, progress, self.recent_success()
-        )
+    def set_probability(self, progress: float, success: float) -> float:
+        """p for the next policy, at this share of training and with this recent success."""
+        self.probability = exploration_probability(self.config.exploration, progress, success)
         return self.probability
 
     def record(self, episode: Episode) -> None:
-        """Note success; of an embedded episode also visits and what came of its subgoals."""
-        solved = bool(episode.successes.any())
-        self.successes += solved
-        if self.config.exploration.decided == "segment" or not episode.active.any():
-            self.recent_successes.append(solved)
+        """Note the visits of an embedded episode, and what came of its subgoals."""
         if episode.embedded:
             self.embeddings.add(episode.embeddings[: int(episode.length)])
             self.measures.visit(episode.embeddings[: int(episode.length)])
@@ -135,7 +120,6 @@ class Explorer:
     def metrics(self) -> dict[str, float]:
         """For every round."""
         return {
-            "train/recent_success": self.recent_success(),
             "exploration/probability": self.probability,
             "exploration/unit": self.unit,
             "exploration/visited_cells": float(self.measures.visits.number),
@@ -145,8 +129,6 @@ class Explorer:
     def state(self) -> Arrays:
         """All arrays that a checkpoint must hold."""
         host = {
-            "successes": np.asarray(self.successes),
-            "recent_successes": np.asarray(self.recent_successes, np.bool_),
             "unit": np.asarray(self.unit),
             "probability": np.asarray(self.probability),
             "spread": np.array(list(self._spread.values())),
@@ -156,8 +138,6 @@ class Explorer:
 
     def restore(self, arrays: Arrays) -> None:
         """Take over what `state` gave."""
-        self.successes = int(arrays["successes"])
-        self.recent_successes.extend(bool(flag) for flag in arrays["recent_successes"])
         self.unit = float(arrays["unit"])
         self.probability = float(arrays["probability"])
         # Before the first pool there is no spread.

@@ -58,7 +58,6 @@ def test_an_episode_without_embeddings_is_not_counted() -> None:
     exploring = explorer()
     exploring.record(episode(embedded=False, success=True))
     assert exploring.measures.visits.number == 0
-    assert exploring.successes == 1
 
 
 def test_attempts_end_with_their_segment_or_their_episode() -> None:
@@ -97,37 +96,10 @@ def test_an_episode_ages_earlier_attempts_and_not_its_own() -> None:
     assert exploring.measures.potential(at((2.5, 0.5)))[0] == pytest.approx(expected)
 
 
-def test_recent_success_looks_back_over_a_window() -> None:
-    exploring = explorer(exploration__success_window=4)
-    assert exploring.recent_success() == 0.0
-    for success in (True, True, False, False, False, True):
-        exploring.record(episode(success=success))
-    assert exploring.recent_success() == 0.25 + 0.0
-    assert exploring.successes == 3
-
-
-@pytest.mark.parametrize(
-    ("decided", "judged"), [("episode", [True, False]), ("segment", [True, True, True, False])]
-)
-def test_success_is_judged_by_episodes_that_did_not_explore(
-    decided: str, judged: list[bool]
-) -> None:
-    exploring = explorer(exploration__decided=decided)
-    for success, active in ((True, True), (True, True), (True, False), (False, False)):
-        made = episode(success=success)
-        made.active[1] = active
-        made.selected[1] = made.subgoals[1] = [2.5, 0.5]
-        exploring.record(made)
-    assert list(exploring.recent_successes) == judged
-    assert exploring.successes == 3  # what ends the warm-up is any success
-
-
 def test_p_follows_the_schedule() -> None:
     exploring = explorer(exploration__episode_share=0.8, exploration__schedule="success")
-    assert exploring.set_probability(0.9) == pytest.approx(0.8)
-    exploring.record(episode(success=True))
-    exploring.record(episode())
-    assert exploring.set_probability(0.9) == pytest.approx(0.4)
+    assert exploring.set_probability(0.9, success=0.0) == pytest.approx(0.8)
+    assert exploring.set_probability(0.9, success=0.5) == pytest.approx(0.4)
     assert exploring.metrics()["exploration/probability"] == pytest.approx(0.4)
 
 
@@ -278,12 +250,11 @@ def test_state_restores_everything(replay: Replay) -> None:
     exploring.record(episode(success=True))
     exploring.fit_to_representation(PHI, replay, first=True)
     exploring.refresh_novelty(PHI, SEEING, replay)
-    exploring.set_probability(0.5)
+    exploring.set_probability(0.5, success=0.0)
     exploring.candidates(PHI, replay, jax.random.key(0))
     copy = Explorer(exploring.config)
     copy.restore(exploring.state())
     assert copy.metrics() == exploring.metrics()
-    assert copy.successes == 1
     before, after = exploring.state(), copy.state()
     assert before.keys() == after.keys()
     for name, array in before.items():
