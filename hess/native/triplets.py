@@ -1,25 +1,22 @@
-"""Loss and gradient of φ on one minibatch in one go, by our own code on the CPU."""
+"""φ's loss and gradient on one minibatch in one pass, by our own code on the CPU.
+
+It computes `Objective.loss` of `hess.agents.hess.objective`, for the settings that `suits` names,
+and is compared with it as a run starts.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
 from hess.native.library import call, is_loaded
 
+_SQUARED = {"l2": False, "squared_mean": True}  # the distances that it knows
 _MOST_DIMENSIONS = 8
-
-
-class Layers(NamedTuple):
-    """A network with one hidden layer, or its gradient."""
-
-    first: Array  # [obs, hidden]
-    first_bias: Array  # [hidden]
-    second: Array  # [hidden, d]
-    second_bias: Array  # [d]
 
 
 class Stored(NamedTuple):
@@ -30,42 +27,43 @@ class Stored(NamedTuple):
     stability_weights: Array  # [slots, T+1-c]
 
 
-class Places(NamedTuple):
-    """Where its triplets and held states lie. Each [B]."""
+class Settings(NamedTuple):
+    """Of the objective."""
 
-    slots: Array
-    steps: Array
-    held_slots: Array
-    held_steps: Array
-
-
-class Objective(NamedTuple):
-    """What φ is learned for; see `hess.agents.hess.representation`."""
-
-    squares: bool
+    distance: str
     margin: float
     epsilon: float
     interval: int
 
 
-def suits(weights: list[Array]) -> bool:
-    """Whether our code knows such a network, and is there."""
+def suits(distance: str, network: Any) -> bool:
+    """Whether our code is there, and knows the distance and networks like this one."""
+    weights = network.weights
     small = len(weights) == 2 and weights[1].shape[1] <= _MOST_DIMENSIONS
-    return small and weights[0].dtype == jnp.float32 and is_loaded()
+    return distance in _SQUARED and small and weights[0].dtype == jnp.float32 and is_loaded()
 
 
 def gradient(
-    layers: Layers, stored: Stored, places: Places, objective: Objective
-) -> tuple[Layers, Array, Array]:
-    """-> the gradient of the sum of both losses, the triplet loss, the stability loss."""
-    shapes = [layer.shape for layer in layers]
-    *gradients, losses = call("hess_triplets", *shapes, (2,))(
+    network: Any, stored: Stored, places: tuple[Array, ...], settings: Settings
+) -> tuple[Any, dict[str, Array]]:
+    """The gradient of the sum of both losses, and the losses.
+
+    `places`: slots and steps of triplets, then of held states; each [B].
+    """
+    (first, second), (first_bias, second_bias) = network.weights, network.biases
+    layers = first, first_bias, second, second_bias
+    *gradients, losses = call("hess_triplets", *[layer.shape for layer in layers], (2,))(
         *layers,
         *stored,
         *(place.astype(jnp.int32) for place in places),
-        squares=objective.squares,
-        margin=np.float32(objective.margin),
-        epsilon=np.float32(objective.epsilon),
-        interval=np.int64(objective.interval),
+        squares=_SQUARED[settings.distance],
+        margin=np.float32(settings.margin),
+        epsilon=np.float32(settings.epsilon),
+        interval=np.int64(settings.interval),
     )
-    return Layers(*gradients), losses[0], losses[1]
+    made = eqx.tree_at(
+        lambda each: (each.weights[0], each.biases[0], each.weights[1], each.biases[1]),
+        network,
+        gradients,
+    )
+    return made, {"triplet_loss": losses[0], "stability_loss": losses[1]}

@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array
+from numpy.typing import NDArray
 
 from hess.replay.episode import Episode, EpisodeShape, empty_episode
 
@@ -63,3 +65,9 @@ def age_in_episodes(replay: Replay) -> Array:
 def take_episodes(episodes: Episode, slots: Array) -> Episode:
     """Some of the ring's episodes, in that order; compiled once per number of them."""
     return jax.tree.map(lambda ring: ring[slots], episodes)
+
+
+def newest_episodes(replay: Replay, most: int) -> NDArray[np.intp]:
+    """Slots of the newest episodes, at most so many, on the host."""
+    ages = np.asarray(age_in_episodes(replay))
+    return np.flatnonzero((ages >= 0) & (ages < most))

@@ -9,14 +9,20 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hess.agents.hess.representation import Anchors, Representation
+from hess.agents.hess import objective
+from hess.agents.hess.agent import Hess
+from hess.agents.hess.objective import Anchors, Objective, check_gradient
+from hess.agents.hess.objective import stability_loss as objective_stability_loss
+from hess.agents.hess.objective import triplet_loss as objective_triplet_loss
 from hess.bench.noise import noise_replay
 from hess.config import RepresentationConfig
+from hess.errors import HessError
 from hess.learning.networks import MLP
-from hess.native import library
+from hess.native import library, triplets
 from hess.replay.episode import EpisodeShape
 from hess.replay.ring import Replay
 from hess.replay.sampling import Index
+from tests.agents.tiny import SHAPE, play, tiny_config
 
 pytestmark = pytest.mark.skipif(
     not library.is_loaded(), reason=f"no code of our own here; {library.ADVICE}"
@@ -31,8 +37,8 @@ def replay() -> Replay:
     return noise_replay(EpisodeShape(HORIZON, OBSERVATION, 2, 2, 2, 4), SLOTS)
 
 
-def learner(**settings: Any) -> Representation:
-    return Representation(RepresentationConfig(**settings), OBSERVATION, INTERVAL)
+def learner(**settings: Any) -> Objective:
+    return Objective(RepresentationConfig(**settings), INTERVAL)
 
 
 def anchors(dim: int) -> Anchors:
@@ -50,33 +56,66 @@ def drawn(seed: int) -> Index:
 
 
 @pytest.mark.parametrize("margin", [0.5, 3.0])  # some triplets, or all, are too close
-@pytest.mark.parametrize("distance", ["l2", "squares"])
+@pytest.mark.parametrize("distance", ["l2", "squared_mean"])
 @pytest.mark.parametrize(("hidden", "dim"), [(3, 1), (16, 2), (33, 3), (100, 8)])
 def test_loss_and_gradient(
     hidden: int, dim: int, distance: str, margin: float, replay: Replay
 ) -> None:
     phi = learner(hidden=(hidden,), dim=dim, distance=distance, margin=margin)
     network = MLP([OBSERVATION, hidden, dim], jax.random.key(1))
-    arguments = network, replay, anchors(dim), drawn(1), drawn(2)
-    gradient, metrics = jax.jit(phi._gradient)(*arguments)
-    expected, losses = jax.grad(phi._loss, has_aux=True)(*arguments)
+    arguments = network, replay.episodes.observations, anchors(dim), drawn(1), drawn(2)
+    gradient, metrics = jax.jit(phi.gradient)(*arguments)
+    expected, losses = jax.grad(phi.loss, has_aux=True)(*arguments)
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-5), gradient, expected)
     assert metrics.keys() == losses.keys()
     for name, value in losses.items():
         assert float(metrics[name]) == pytest.approx(float(value), rel=1e-5)
 
 
-def program(phi: Representation, sizes: list[int], replay: Replay) -> str:
+def program(phi: Objective, sizes: list[int], replay: Replay) -> str:
     network = MLP(sizes, jax.random.key(1))
-    arguments = network, replay, anchors(sizes[-1]), drawn(1), drawn(2)
-    return jax.jit(phi._gradient).lower(*arguments).as_text()
+    arguments = network, replay.episodes.observations, anchors(sizes[-1]), drawn(1), drawn(2)
+    return jax.jit(phi.gradient).lower(*arguments).as_text()
 
 
-def test_only_networks_with_one_hidden_layer_are_ours(replay: Replay) -> None:
+def test_only_known_distances_and_networks_with_one_hidden_layer_are_ours(replay: Replay) -> None:
     assert "@hess_triplets(" in program(learner(hidden=(4,)), [OBSERVATION, 4, 2], replay)
     deep = program(learner(hidden=(4, 4)), [OBSERVATION, 4, 4, 2], replay)
     wide = program(learner(hidden=(4,), dim=9), [OBSERVATION, 4, 9], replay)
-    assert "hess_triplets" not in deep + wide
+    other = program(learner(hidden=(4,), distance="l1"), [OBSERVATION, 4, 2], replay)
+    assert "hess_triplets" not in deep + wide + other
+
+
+@pytest.mark.parametrize("distance", ["l2", "squared_mean"])
+@pytest.mark.parametrize("margin", [0.01, 0.25, 30.0])
+def test_a_run_that_starts_finds_both_alike(distance: str, margin: float) -> None:
+    check_gradient(learner(distance=distance, margin=margin), OBSERVATION)
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("triplet_loss", lambda *arguments: 1.01 * objective_triplet_loss(*arguments)),
+        ("stability_loss", lambda *arguments: 1.01 * objective_stability_loss(*arguments)),
+        ("separation", lambda kind, difference: jnp.abs(difference).sum(-1)),
+    ],
+)
+def test_whoever_changes_one_of_both_alone_is_told_as_a_run_starts(
+    name: str, changed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_gradient.cache_clear()
+    monkeypatch.setattr(objective, name, changed)
+    agent = Hess(tiny_config(), SHAPE)
+    episode = play(agent.policy(0.0), seed=0)
+    with pytest.raises(HessError, match=r"triplets.cc differs by .* change both alike, or leave"):
+        agent.learn([episode], lambda what, share: None)
+
+
+def test_without_compiled_code_there_is_nothing_to_compare(monkeypatch: pytest.MonkeyPatch) -> None:
+    check_gradient.cache_clear()
+    monkeypatch.setattr(triplets, "is_loaded", lambda: False)
+    monkeypatch.setattr(objective, "triplet_loss", lambda *arguments: 1 / 0)
+    check_gradient(learner(), OBSERVATION)
 
 
 def test_nothing_outside_of_the_replay_is_read(replay: Replay) -> None:
@@ -84,7 +123,9 @@ def test_nothing_outside_of_the_replay_is_read(replay: Replay) -> None:
     beyond = Index(jnp.zeros(BATCH, jnp.int32), jnp.full(BATCH, HORIZON + 1 - INTERVAL))
 
     def triplet_loss() -> float:
-        _, metrics = jax.jit(phi._gradient)(network, replay, anchors(2), beyond, drawn(1))
+        _, metrics = jax.jit(phi.gradient)(
+            network, replay.episodes.observations, anchors(2), beyond, drawn(1)
+        )
         return float(metrics["triplet_loss"])
 
     with pytest.raises(Exception, match="outside of the replay"):
@@ -93,7 +134,6 @@ def test_nothing_outside_of_the_replay_is_read(replay: Replay) -> None:
 
 def test_not_a_number_shows_in_the_loss(replay: Replay) -> None:
     phi, network = learner(hidden=(4,)), MLP([OBSERVATION, 4, 2], jax.random.key(1))
-    observations = replay.episodes.observations.at[:].set(jnp.nan)
-    broken = replay._replace(episodes=replay.episodes._replace(observations=observations))
-    _, metrics = jax.jit(phi._gradient)(network, broken, anchors(2), drawn(1), drawn(2))
+    broken = replay.episodes.observations.at[:].set(jnp.nan)
+    _, metrics = jax.jit(phi.gradient)(network, broken, anchors(2), drawn(1), drawn(2))
     assert np.isnan(metrics["triplet_loss"])

@@ -24,8 +24,8 @@ from hess.agents.hess.bonuses import SubgoalSpace
 from hess.agents.hess.exploration.explorer import Explorer
 from hess.agents.hess.exploration.selection import CandidatePool
 from hess.agents.hess.high_level import HighLevel, HighState
-from hess.agents.hess.representation import Representation, RepresentationState, embed_replay
-from hess.agents.hess.rollouts import ViewedActor, recall_states
+from hess.agents.hess.representation import Representation, RepresentationState
+from hess.agents.hess.rollouts import ViewedActor, embed_replay, recall_states
 from hess.agents.hess.snapshot_content import take_snapshot
 from hess.arrays import Arrays, Floats
 from hess.config import Config
@@ -144,6 +144,7 @@ class Hess(BaseAgent):
 
     def learn(self, episodes: Sequence[Episode], report: Progress) -> dict[str, float]:
         """Lines 7 and 11-15 for a round of episodes."""
+        self._representation.check()
         before = self.episodes
         episodes = [self._store(episode) for episode in episodes]
         metrics: dict[str, float] = {}

@@ -11,13 +11,29 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
 from hess.agents.hess.exploration.graph import Boundaries
-from hess.agents.hess.representation import embed_replay
 from hess.arrays import Floats
 from hess.learning.inputs import HighView, high_input
 from hess.learning.networks import MLP, gaussian, squashed_log_probability
 from hess.replay.episode import Episode
 from hess.replay.ring import Replay, age_in_episodes, take_episodes
 from hess.replay.sampling import uniform_index
+
+_BLOCK = 8  # episodes embedded at a time when the whole ring is
+
+
+def embed_replay(network: MLP, replay: Replay) -> Array:
+    """φ of every stored state, by blocks, so that an almost empty ring costs almost nothing."""
+    observations = replay.episodes.observations
+    slots, states, _ = observations.shape
+    block = min(_BLOCK, slots)
+    embeddings = jnp.zeros((slots, states, network.biases[-1].shape[0]))
+
+    def body(index: Array, embeddings: Array) -> Array:
+        # dynamic_slice clamps the last start, so a ragged last block overlaps the one before.
+        part = jax.lax.dynamic_slice_in_dim(observations, index * block, block)
+        return jax.lax.dynamic_update_slice_in_dim(embeddings, network(part), index * block, 0)
+
+    return jax.lax.fori_loop(0, (replay.stored + block - 1) // block, body, embeddings)
 
 
 class Recalled(NamedTuple):

@@ -53,6 +53,32 @@ def slow_directions(observations: Floats, lengths: NDArray[Any]) -> Slow:
     return Slow(centre, directions, strengths[::-1])
 
 
+class Start(NamedTuple):
+    """A linear φ to begin an update with."""
+
+    weight: Floats  # [obs, d]
+    bias: Floats  # [d]
+    strengths: Floats  # of all slow directions, the strongest first
+
+
+def slow_start(
+    observations: Floats, lengths: NDArray[Any], before: Floats | None, dim: int, interval: int
+) -> Start:
+    """The slowest directions, turned to where φ was before, if it was. [E, T+1, ...], [E]."""
+    slow = slow_directions(observations, lengths)
+    directions = np.zeros((observations.shape[-1], dim))  # all 0 beyond what varies
+    found = slow.directions[:, :dim]
+    directions[:, : found.shape[1]] = found
+    ways = changes(observations @ directions, lengths, interval)
+    if before is None:
+        directions = directions @ first_scale(ways)
+        return Start(directions, -slow.centre @ directions, slow.strengths)
+    directions = directions @ alignment(ways, changes(before, lengths, interval))
+    seen = np.arange(before.shape[1]) <= lengths[:, None]
+    bias = before[seen].mean(0) - slow.centre @ directions
+    return Start(directions, bias, slow.strengths)
+
+
 def changes(values: Floats, lengths: NDArray[Any], apart: int) -> Floats:
     """Between states this many steps apart in one episode. [E, T+1, k], [E] -> [n, k]."""
     made = np.arange(values.shape[1] - apart) + apart <= lengths[:, None]

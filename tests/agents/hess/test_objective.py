@@ -11,14 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hess.agents.hess.representation import (
-    make_priorities,
-    norm,
-    prioritised_index,
-    stability_loss,
-    stability_weights,
-    triplet_loss,
-)
+from hess.agents.hess.objective import norm, stability_loss, stability_weights, triplet_loss
+from hess.agents.hess.priorities import make_priorities, prioritised_index
 from hess.arrays import Floats
 from hess.config import RepresentationConfig
 from tests.agents.tiny import chi_square_probability

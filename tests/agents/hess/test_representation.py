@@ -12,13 +12,9 @@ import numpy as np
 import pytest
 
 from hess.agents.hess.acting import RandomPolicy
-from hess.agents.hess.representation import (
-    Anchors,
-    Representation,
-    RepresentationState,
-    embed_replay,
-    triplet_loss,
-)
+from hess.agents.hess.objective import Anchors, Objective, triplet_loss
+from hess.agents.hess.representation import Representation, RepresentationState
+from hess.agents.hess.rollouts import embed_replay
 from hess.config import RepresentationConfig
 from hess.errors import HessError
 from hess.learning.networks import MLP
@@ -188,18 +184,18 @@ class TestWholeLoss:
 
     def test_its_gradient_agrees_with_differences(self, replay: Replay) -> None:
         config = RepresentationConfig(dim=2, hidden=(3,), distance="l2", margin=3.0)
-        learner = Representation(config, SHAPE.observation_dim, INTERVAL)
-        double: Any = jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.float64), replay)
+        objective = Objective(config, INTERVAL)
+        double = jnp.asarray(replay.episodes.observations, jnp.float64)
         drawn = Index(jnp.array([0, 3, 1]), jnp.array([2, 15, 7]))
         held = Index(jnp.array([3, 0, 0]), jnp.array([1, 9, 4]))
         anchors = Anchors(jnp.ones((10, 21, 2)), jnp.linspace(0, 1, 160).reshape(10, 16))
         phi = network([SHAPE.observation_dim, 3, 2])
 
         def loss(phi: MLP) -> Any:
-            return learner._loss(phi, double, anchors, drawn, held)[0]
+            return objective.loss(phi, double, anchors, drawn, held)[0]
 
         assert_gradient(loss, phi)
-        _, parts = learner._loss(phi, double, anchors, drawn, held)
+        _, parts = objective.loss(phi, double, anchors, drawn, held)
         assert float(parts["triplet_loss"] + parts["stability_loss"]) == pytest.approx(
             float(loss(phi))
         )
