@@ -1,4 +1,4 @@
-"""φ-space on paper: as it is with two dimensions, along the widest two directions with more."""
+"""φ-space on paper: as it is with two dimensions, along the two explored ones with more."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ class Projection:
         embeddings, explored = snapshot.states.embeddings, snapshot.cells.plane
         if embeddings.shape[1] <= 2:
             return cls(np.eye(embeddings.shape[1], 2), "φ-space", ("φ₁", "φ₂"))
-        directions = explored if explored.shape[1] == 2 else widest_directions(embeddings, 2)
+        given = explored.shape[1] == 2
+        directions = explored if given else widest_directions(embeddings, 2)
         # A direction's sign is arbitrary; fixed here, so that pictures do not flip over time.
         signs = np.sign(directions[np.abs(directions).argmax(0), (0, 1)])
-        labels = ("φ, widest direction", "φ, 2nd widest direction")
-        return cls(directions * signs, "φ along its two widest directions", labels)
+        which = "explored" if given else "widest"
+        labels = (f"φ, 1st {which} direction", f"φ, 2nd {which} direction")
+        return cls(directions * signs, f"φ along its two {which} directions", labels)
 
     def __call__(self, embeddings: Floats) -> Floats:
         """[..., d] -> [..., 2]."""

@@ -46,7 +46,7 @@ def test_figures_of_more_dimensions_say_which_they_show(deep_run: Run, name: str
     figure.savefig(io.BytesIO(), dpi=40)
     shown = labels(figure)
     if name not in ("visits", "diagnostics"):
-        assert {"φ, widest direction", "φ, 2nd widest direction"} <= set(shown)
+        assert {"φ, 1st explored direction", "φ, 2nd explored direction"} <= set(shown)
 
 
 def test_states_have_the_colours_of_their_cells_in_any_dimension(run: Run, deep_run: Run) -> None:
@@ -232,7 +232,7 @@ def test_more_dimensions_are_projected_where_they_vary_most(wide_run: Run) -> No
 def test_where_a_plane_is_explored_it_is_shown(deep_run: Run) -> None:
     snapshot = deep_run.snapshot(max(deep_run.snapshots))
     projection = Projection.of(snapshot)
-    assert projection.title == "φ along its two widest directions"
+    assert projection.title == "φ along its two explored directions"
     along = projection.directions.T @ snapshot.cells.plane
     np.testing.assert_allclose(np.abs(along), np.eye(2), atol=1e-6)
 

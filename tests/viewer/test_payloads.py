@@ -92,11 +92,11 @@ def deep_run(root: Path) -> RunFolder:
     return folder
 
 
-def test_a_space_of_more_dimensions_is_shown_along_its_widest_directions(tmp_path: Path) -> None:
+def test_a_space_of_more_dimensions_is_shown_along_what_is_explored(tmp_path: Path) -> None:
     deep_run(tmp_path)
     shown = Library(tmp_path).snapshot(RUN, 15_000)
-    assert shown["space_title"] == "φ along its two widest directions"
-    assert shown["labels"] == ["φ, widest direction", "φ, 2nd widest direction"]
+    assert shown["space_title"] == "φ along its two explored directions"
+    assert shown["labels"] == ["φ, 1st explored direction", "φ, 2nd explored direction"]
     states, cells = shown["states"], shown["cells"]
     points, found = np.array(states["space"]), np.array(states["cells"])
     assert (found >= 0).mean() > 0.99

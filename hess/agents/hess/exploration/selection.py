@@ -15,7 +15,7 @@ from hess.arrays import Floats
 from hess.config import ExplorationConfig
 
 _GOOD_SEGMENT = 0.9  # quantile of the distances that segments cover: most press against something
-_PLACES = 20  # across the widest direction, for directions
+_PLACES = 20  # across the widest direction
 SPREAD_METRICS = ("exploration/novelty_spread", "exploration/potential_spread")
 
 
