@@ -27,9 +27,11 @@ PACKAGES = ("jax", "jaxlib", "equinox", "optax", "numpy", "gymnasium", "mujoco",
 # What EGL needs to draw without a display; .ci/run installs the same.
 RENDERING_PACKAGES = ("libegl1", "libgl1", "libgl1-mesa-dri")
 _OPENGL = ("libOpenGL.so.0", "libGL.so.1", "libGLESv2.so.2")  # PyOpenGL takes the first it finds
-PRODUCTS = "HESS_PRODUCTS"
+MATMUL = "HESS_MATMUL"
+_MATMUL_BEFORE = "HESS_PRODUCTS"  # still read
 SETTINGS = (
-    PRODUCTS,
+    MATMUL,
+    _MATMUL_BEFORE,
     "JAX_PLATFORMS",
     "MUJOCO_GL",
     "NPROC",
@@ -81,7 +83,7 @@ def configure(cores: Sequence[int] | None = None, threads: int | None = None) ->
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     choose_gl()
-    products_choice()
+    matmul_choice()
     _choose_xla_flags()
     _use_compilation_cache()
     if explicit or _chosen is None:
@@ -157,11 +159,11 @@ def _limit_threads(threads: int) -> None:
     os.environ["NPROC"] = str(threads)  # the size of XLA's thread pool on the CPU
 
 
-def products_choice() -> str:
+def matmul_choice() -> str:
     """Who is to multiply matrices on the CPU: "own", "xla", or whatever is possible."""
-    value = os.environ.get(PRODUCTS, "")
+    value = os.environ.get(MATMUL) or os.environ.get(_MATMUL_BEFORE, "")
     if value not in ("", "own", "xla"):
-        raise HessError(f"{PRODUCTS} is {value!r}; choices: own, xla")
+        raise HessError(f"{MATMUL} is {value!r}; choices: own, xla")
     return value
 
 

@@ -40,11 +40,11 @@ with mujoco.Renderer(model, 16, 16) as renderer:
 _MATMUL = """
 import jax, jax.numpy as jnp
 from hess.native import library
-from hess.native.products import dense
-from hess.runtime import products_choice
+from hess.native.matmul import dense
+from hess.runtime import matmul_choice
 reason = "left to XLA: the device is no CPU"
 try:
-    if jax.default_backend() == "cpu" and products_choice() != "xla":
+    if jax.default_backend() == "cpu" and matmul_choice() != "xla":
         library.build()
 except library.UnavailableError as problem:
     reason = f"left to XLA: {problem}"
@@ -144,10 +144,10 @@ def check_matmuls() -> Iterator[Finding]:
     """Matmuls of our own: compiled, loaded and right."""
     kind, problem = run_python(_MATMUL)
     if problem is not None:
-        advice = f"set {runtime.PRODUCTS}=xla to leave matmuls to XLA"
+        advice = f"set {runtime.MATMUL}=xla to leave matmuls to XLA"
         yield Finding("matmuls", "", problem, advice, fatal=True)
-    elif runtime.products_choice() == "xla":
-        yield Finding("matmuls", f"left to XLA by {runtime.PRODUCTS}=xla")
+    elif runtime.matmul_choice() == "xla":
+        yield Finding("matmuls", f"left to XLA by {runtime.MATMUL}=xla")
     else:
         reason = None if kind == "own" else kind
         yield Finding("matmuls", "compiled for this processor", reason, library.ADVICE)

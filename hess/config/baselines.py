@@ -21,7 +21,7 @@ class IntrinsicConfig:
     hidden: tuple[int, ...] = (256, 256)
     """Hidden layers of the model of φ's dynamics, or of the successor representation ψ."""
     learning_rate: float = 3e-4
-    """Adam step size of either; it is updated once per update of the high level."""
+    """Learning rate of either; it is updated once per update of the high level."""
     discount: float = 0.9
     """γ of ψ, per subgoal."""
     target_rate: float = 0.005
@@ -49,7 +49,7 @@ class FunConfig:
     trace: float = 0.95
     """λ of the advantages of both: 0 trusts the critics, 1 the returns."""
     learning_rate: float = 5e-4
-    """Adam step size."""
+    """Learning rate."""
     epochs: int = 2
     """Gradient steps per round; 1 is the plain policy gradient."""
     clip: float = 0.2
@@ -86,7 +86,7 @@ class DadsConfig:
     hidden: tuple[int, ...] = (128, 128)
     """Hidden layers of the skill dynamics."""
     learning_rate: float = 3e-4
-    """Adam step size of the skill dynamics."""
+    """Learning rate of the skill dynamics."""
     batch_size: int = 256
     """Transitions per update of the skill dynamics."""
     updates_per_step: float = 0.2

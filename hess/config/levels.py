@@ -15,7 +15,7 @@ class LevelConfig:
     layer_norm: bool = False
     """Layer normalisation in the critics' hidden layers."""
     learning_rate: float = 2e-4
-    """Adam step size of actor, critics and temperature."""
+    """Learning rate of actor, critics and temperature."""
     batch_size: int = 128
     """Transitions per update."""
     discount: float = 0.99
@@ -41,7 +41,7 @@ class LowConfig(LevelConfig):
     layer_norm: bool = True
     """Layer normalisation in the critics' hidden layers."""
     learning_rate: float = 3e-4
-    """Adam step size of actor, critics and temperature."""
+    """Learning rate of actor, critics and temperature."""
     batch_size: int = 256
     """Transitions per update."""
     discount: float = 0.95
@@ -57,7 +57,7 @@ class LowConfig(LevelConfig):
     subgoal_input: Literal["absolute", "relative"] = "relative"
     """The networks see φ(s) and g (the paper), or g - φ(s)."""
     normalise: bool = True
-    """The networks see observations scaled to mean 0 and deviation 1 over all that came so far."""
+    """The networks see observations normalised to mean 0 and variance 1 over all that was seen."""
     hide_explained: bool = True
     """The networks see less of an entry of the observation, the more of it φ tells and the more of
     its range came after the first, random episodes: a step here is then learned for everywhere."""
@@ -77,7 +77,7 @@ class HighConfig(LevelConfig):
     reward_scale: float = 1.0
     """Factor on the summed reward of a segment."""
     learning_rate: float = 3e-4
-    """Adam step size of actor, critics and temperature."""
+    """Learning rate of actor, critics and temperature."""
     discount: float = 0.9
     """γ per subgoal; near 1, with about ten subgoals per episode, haste would not pay."""
     initial_temperature: float = 0.05
@@ -92,7 +92,7 @@ class HighConfig(LevelConfig):
     warmup: Literal["policy", "uniform"] = "uniform"
     """Who sets the non-active subgoals before the first success: the policy, or uniform draws."""
     normalise: bool = True
-    """The networks see everything scaled to mean 0 and deviation 1 over all that came so far; in
+    """The networks see everything normalised to mean 0 and variance 1 over all that came so far; in
     `dads`, which controls skills, as it is."""
     embedding_input: bool = True
     """The networks see φ(s), in which subgoals are set, besides s and the goal (the paper)."""

@@ -19,7 +19,7 @@ class RepresentationConfig:
     hidden: tuple[int, ...] = (100,)
     """Hidden layers of φ."""
     learning_rate: float = 1e-4
-    """Adam step size."""
+    """Learning rate."""
     batch_size: int = 100
     """Triplets per minibatch."""
     distance: Literal["l2", "squared_mean"] = "squared_mean"
@@ -68,7 +68,7 @@ class ExplorationConfig:
     """Candidates lie within this share of r_g around φ(s_t); in the paper all of it, 1."""
     units: Literal["fixed", "span", "segment"] = "segment"
     """r_g, d_e and cell size as given, times the explored span of φ over `reference_span`, or at
-    most times the way of a good segment over `reference_segment`."""
+    most times the length of a good segment over `reference_segment`."""
     reference_span: float = 30.0
     """The extent of φ over all visited states for which r_g, d_e and cell size are meant."""
     reference_segment: float = 10.0
@@ -96,8 +96,8 @@ class ExplorationConfig:
     segment_cost: float = 0.2
     """What each segment on the way adds to a "reachable" cell's log count."""
     way_share: float = 0.03
-    """Ways from cell to cell that are rarer among those that leave a cell lead nowhere, unless most
-    visits of the next cell came by them; 0 takes all."""
+    """Edges that are rarer among those that leave a cell lead nowhere, unless most visits of the
+    next cell came by them; 0 takes all."""
     waypoints: float = 0.5
     """Share of exploring episodes that go to a random visited cell first."""
     detour: float = 1.25

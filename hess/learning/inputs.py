@@ -15,17 +15,17 @@ from hess.arrays import Arrays
 from hess.config import HighConfig, LowConfig
 from hess.learning.networks import MLP, HostActor
 
-_LEAST_DEVIATION = 0.05  # an entry that hardly varies is not blown up
+_LEAST_STD = 0.05  # an entry that hardly varies is not blown up
 _LEAST_VARIANCE = 1e-12  # what varies less is constant but for rounding
 _RELATIVE_RADIUS = 5.0  # r_g as the low level sees it: where to go outweighs any one joint
 
 
 class Scaling(NamedTuple):
-    """Observations become (observation - centre) · factor, ways to subgoals way · way_factor."""
+    """(observation - centre) · factor, and what lies between φ(s) and g · offset_factor."""
 
     centre: Any  # [obs]
     factor: Any  # [obs]
-    way_factor: Any = np.float32(1.0)
+    offset_factor: Any = np.float32(1.0)
 
 
 class Moments:
@@ -68,10 +68,10 @@ class Moments:
         return np.clip(1.0 - before / np.maximum(self.variance, _LEAST_VARIANCE), 0.0, 1.0)
 
     def scaling(self, radius: float = _RELATIVE_RADIUS) -> Scaling:
-        """To mean 0 and deviation 1; subgoals are as far away as r_g allows, whatever φ's units."""
-        factor = 1.0 / np.maximum(np.sqrt(self.variance), _LEAST_DEVIATION)
-        way_factor = np.float32(_RELATIVE_RADIUS / radius)
-        return Scaling(self.mean.astype(np.float32), factor.astype(np.float32), way_factor)
+        """To mean 0 and variance 1; subgoals are as far away as r_g allows, whatever φ's units."""
+        factor = 1.0 / np.maximum(np.sqrt(self.variance), _LEAST_STD)
+        offset_factor = np.float32(_RELATIVE_RADIUS / radius)
+        return Scaling(self.mean.astype(np.float32), factor.astype(np.float32), offset_factor)
 
 
 def low_scaling(config: LowConfig, moments: Moments, radius: float = _RELATIVE_RADIUS) -> Scaling:
@@ -123,8 +123,8 @@ def low_input(
     """s ‖ φ(s) ‖ g, or s ‖ g - φ(s), scaled. -> [B, low_input_dim]."""
     seen = scaled(scaling, observations)
     if config.subgoal_input == "relative":
-        way = (subgoals - embeddings) * scaling.way_factor
-        return jnp.concatenate([seen, way], -1)
+        offset = (subgoals - embeddings) * scaling.offset_factor
+        return jnp.concatenate([seen, offset], -1)
     return jnp.concatenate([seen, embeddings, subgoals], -1)
 
 
@@ -185,7 +185,7 @@ def host_low_actor(config: LowConfig, scaling: Scaling, actor: MLP) -> HostActor
     folded = fold_scaling(scaling, actor)
     if config.subgoal_input == "relative":
         first, observation_dim = np.asarray(folded.weights[0]), len(scaling.centre)
-        of_way = scaling.way_factor * first[observation_dim:]
-        first = np.concatenate([first[:observation_dim], -of_way, of_way])
+        of_offset = scaling.offset_factor * first[observation_dim:]
+        first = np.concatenate([first[:observation_dim], -of_offset, of_offset])
         folded = _with_first_layer(folded, first, np.asarray(folded.biases[0]))
     return HostActor(folded)

@@ -16,8 +16,8 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
 from hess.arrays import Floats
+from hess.native.matmul import concatenate, dense, is_native, layers
 from hess.native.normalisation import normalise_rectified
-from hess.native.products import beside, dense, is_ours, layers
 
 LOG_STD_MIN, LOG_STD_MAX = -5.0, 2.0
 
@@ -58,7 +58,7 @@ class MLP(eqx.Module):
         hidden: Sequence[Array] = inputs
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
             hidden = [normalise_rectified(layers(hidden, [weight], [bias], rectify=False))]
-        return beside(hidden)
+        return concatenate(hidden)
 
 
 def twin(sizes: Sequence[int], key: PRNGKeyArray, layer_norm: bool) -> MLP:
@@ -73,9 +73,9 @@ def twin_values(critics: MLP, observations: Array, actions: Array) -> Array:
     For XLA each gets its own copy of the inputs: it would else join both first layers into one
     product and transpose what it reads and writes.
     """
-    if is_ours(observations):
+    if is_native(observations):
         return eqx.filter_vmap(lambda critic: critic(observations, actions)[..., 0])(critics)
-    inputs = beside([observations, actions])
+    inputs = concatenate([observations, actions])
     copies = jnp.broadcast_to(inputs, (2, *inputs.shape))
     return eqx.filter_vmap(lambda critic, each: critic(each)[..., 0])(critics, copies)
 

@@ -133,7 +133,7 @@ class SAC:
         (_, metrics), gradient = jax.value_and_grad(critic_loss, has_aux=True)(
             state.critics, batch, targets
         )
-        critics, critic_optimiser, target_critics = self.optimiser.followed_step(
+        critics, critic_optimiser, target_critics = self.optimiser.polyak_step(
             state.critics,
             gradient,
             state.critic_optimiser,

@@ -19,7 +19,7 @@ constexpr int64_t kPiece = 8'192;          // numbers
 constexpr int64_t kWorthSharing = 30'000;  // numbers
 
 struct Rates {
-  float learning, first, second, epsilon, following;
+  float learning, first, second, epsilon, rate;
   float mean_scale, square_scale;  // for the zeros that both averages began with
 };
 
@@ -42,7 +42,7 @@ void step(const Piece& piece, const Rates& rates) {
     const float length = std::sqrt(square * rates.square_scale) + rates.epsilon;
     const float parameter = parameters[i] - rates.learning * (mean * rates.mean_scale) / length;
     if constexpr (kFollowed) {
-      new_target[i] = target[i] + rates.following * (parameter - target[i]);
+      new_target[i] = target[i] + rates.rate * (parameter - target[i]);
     }
     new_means[i] = mean;
     new_squares[i] = square;
@@ -55,16 +55,16 @@ float scale(float rate, int32_t count) {
 }
 
 // count [] of this step, from 1; then parameters, means of their gradients, means of the squares,
-// targets if `followed`, gradients: n arrays each -> all but the gradients, as they are afterwards.
+// targets if `polyak`, gradients: n arrays each -> all but the gradients, as they are afterwards.
 ffi::Error adam(ffi::ThreadPool pool, float learning, float first, float second, float epsilon,
-                bool followed, float following, Integers count, ffi::RemainingArgs arrays,
+                bool polyak, float rate, Integers count, ffi::RemainingArgs arrays,
                 ffi::RemainingRets results) {
-  const size_t kinds = followed ? 4 : 3, number = results.size() / kinds;
+  const size_t kinds = polyak ? 4 : 3, number = results.size() / kinds;
   if (arrays.size() != (kinds + 1) * number || results.size() != kinds * number) {
     return ffi::Error::InvalidArgument("parameters and gradients do not match");
   }
   const int32_t steps = *count.typed_data();
-  const Rates rates{learning,  first,  second, epsilon, following, scale(first, steps),
+  const Rates rates{learning,  first,  second, epsilon, rate, scale(first, steps),
                     scale(second, steps)};
   std::vector<Piece> pieces;
   int64_t total = 0;
@@ -92,7 +92,7 @@ ffi::Error adam(ffi::ThreadPool pool, float learning, float first, float second,
     total += size;
   }
   hess::run_pieces(pieces.size(), total >= kWorthSharing, pool, [&](int64_t piece) {
-    followed ? step<true>(pieces[piece], rates) : step<false>(pieces[piece], rates);
+    polyak ? step<true>(pieces[piece], rates) : step<false>(pieces[piece], rates);
   });
   return ffi::Error::Success();
 }
@@ -106,8 +106,8 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(hess_adam, adam,
                                   .Attr<float>("first")
                                   .Attr<float>("second")
                                   .Attr<float>("epsilon")
-                                  .Attr<bool>("followed")
-                                  .Attr<float>("following")
+                                  .Attr<bool>("polyak")
+                                  .Attr<float>("rate")
                                   .Arg<Integers>()
                                   .RemainingArgs()
                                   .RemainingRets());

@@ -40,10 +40,10 @@ class Adam:
         parameters, state, _ = self._step(parameters, gradient, state, [], 0.0)
         return parameters, state
 
-    def followed_step(
+    def polyak_step(
         self, parameters: Tree, gradient: Tree, state: optax.OptState, target: Tree, rate: float
     ) -> tuple[Tree, optax.OptState, Tree]:
-        """The same, and the target moves by this share of its way to the parameters."""
+        """The same, and the target takes a Polyak step, by this share, towards the parameters."""
         if not _suits(parameters):
             parameters, state = self.step(parameters, gradient, state)
             return parameters, state, optax.incremental_update(parameters, target, rate)
@@ -65,8 +65,8 @@ class Adam:
             first=np.float32(_FIRST),
             second=np.float32(_SECOND),
             epsilon=np.float32(_EPSILON),
-            followed=bool(targets),
-            following=np.float32(rate),
+            polyak=bool(targets),
+            rate=np.float32(rate),
         )
         structure = jax.tree.structure([parameters, moments.mu, moments.nu, *targets])
         parameters, mu, nu, *targets = jax.tree.unflatten(structure, changed)

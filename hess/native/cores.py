@@ -1,4 +1,4 @@
-"""Cores that other threads of ours keep busy: products leave them alone meanwhile."""
+"""Cores that other threads of ours keep busy: matmuls leave them alone meanwhile."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hess.native.library import BUSY, loaded
 
 @contextmanager
 def busy_core() -> Iterator[None]:
-    """While this thread simulates, products share their work among one thread less.
+    """While this thread simulates, matmuls share their work among one thread less.
 
     The numbers that come out are the same.
     """

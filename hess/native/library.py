@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from hess.errors import HessError
-from hess.runtime import PRODUCTS, cache_folder, cache_problem, products_choice
+from hess.runtime import MATMUL, cache_folder, cache_problem, matmul_choice
 
 TARGETS = (
     "hess_outputs",
@@ -36,7 +36,7 @@ ADVICE = "install a C++20 compiler (Debian and Ubuntu: g++), updates are a quart
 BUSY = "hess_busy_elsewhere"  # (change) -> how many there are now
 
 _FOLDER = Path(__file__).parent
-_SOURCES = ("products.cc", "normalisation.cc", "triplets.cc", "adam.cc", "cores.cc")
+_SOURCES = ("matmul.cc", "normalisation.cc", "triplets.cc", "adam.cc", "cores.cc")
 _HEADERS = ("job.h", "scratch.h", "tiles.h", "vectors.h")
 _COMPILERS = ("c++", "g++", "clang++")
 _FLAGS = (
@@ -53,27 +53,27 @@ _log = logging.getLogger(__name__)
 
 
 class UnavailableError(Exception):
-    """Why there are no products of our own on this machine."""
+    """Why there are no native code on this machine."""
 
 
 @functools.cache
 def loaded() -> ctypes.CDLL | None:
     """Our code, once XLA can call it, or None; the first call compiles it if need be.
 
-    HESS_PRODUCTS=xla leaves all products to XLA, HESS_PRODUCTS=own insists on ours. With neither,
+    HESS_MATMUL=xla leaves everything to XLA, HESS_MATMUL=own insists on ours. With neither,
     a machine that cannot have them says so once and goes on with XLA's.
     """
     import jax
 
-    chosen = products_choice()
+    chosen = matmul_choice()
     if chosen == "xla" or jax.default_backend() != "cpu":
         return None
     try:
         library = build()
     except UnavailableError as reason:
         if chosen == "own":
-            raise HessError(f"{PRODUCTS}=own is impossible here: {reason}") from reason
-        _log.warning("matrix products are left to XLA: %s; %s", reason, ADVICE)
+            raise HessError(f"{MATMUL}=own is impossible here: {reason}") from reason
+        _log.warning("matmuls are left to XLA: %s; %s", reason, ADVICE)
         return None
     register(library)
     return library
@@ -90,13 +90,13 @@ def kind() -> str:
 
 
 def build() -> ctypes.CDLL:
-    """The compiled products, from the cache if they are there."""
+    """The compiled library, from the cache if they are there."""
     command = compile_command()
     folder = cache_folder()
     if cache_problem(folder) is not None:  # `runtime.configure` has told the user
         with tempfile.TemporaryDirectory() as temporary:
-            return _load(_compile(command, Path(temporary, "products.so")))
-    library = folder / f"products-{_digest(command)}.so"
+            return _load(_compile(command, Path(temporary, "native.so")))
+    library = folder / f"native-{_digest(command)}.so"
     with _alone_in(folder):
         if library.exists():
             try:
@@ -131,7 +131,7 @@ def compile_command() -> list[str]:
 
 
 def register(library: ctypes.CDLL) -> None:
-    """Make the products known to XLA."""
+    """Make its functions known to XLA."""
     import jax
 
     for name in TARGETS:
@@ -174,7 +174,7 @@ def _digest(command: list[str]) -> str:
 def _compile(command: list[str], library: Path) -> Path:
     """In one piece: a process that is killed leaves nothing that looks like a library."""
     try:
-        with tempfile.TemporaryDirectory(dir=library.parent, prefix=".products-") as folder:
+        with tempfile.TemporaryDirectory(dir=library.parent, prefix=".native-") as folder:
             result = Path(folder, library.name)
             with ThreadPoolExecutor() as together:
                 objects = list(together.map(partial(_compile_file, command, folder), _SOURCES))

@@ -71,3 +71,15 @@ def newest_episodes(replay: Replay, most: int) -> NDArray[np.intp]:
     """Slots of the newest episodes, at most so many, on the host."""
     ages = np.asarray(age_in_episodes(replay))
     return np.flatnonzero((ages >= 0) & (ages < most))
+
+
+def latest_episodes(replay: Replay, count: int) -> list[Episode]:
+    """The newest episodes, oldest first, on the host."""
+    inserted = int(replay.inserted)
+    stored = min(inserted, count, replay.slots)
+    slots = np.arange(inserted - count, inserted) % replay.slots  # of one size, however few exist
+    taken = jax.tree.map(np.asarray, take_episodes(replay.episodes, slots))
+    return [
+        jax.tree.map(lambda stacked, place=place: stacked[place], taken)
+        for place in range(count - stored, count)
+    ]

@@ -131,7 +131,7 @@ def test_moments_of_parts_are_those_of_the_whole() -> None:
     scaling = moments.scaling(radius=20.0)
     np.testing.assert_allclose(scaling.centre, values.mean(0), rtol=1e-5)
     np.testing.assert_allclose(scaling.factor, 1 / values.std(0), rtol=1e-5)
-    assert scaling.way_factor == 0.25
+    assert scaling.offset_factor == 0.25
 
 
 def test_what_is_known_otherwise_is_hidden() -> None:

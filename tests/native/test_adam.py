@@ -51,7 +51,7 @@ def test_targets_follow() -> None:
     adam, parameters, target = Adam(RATE), tree(0), tree(1)
     state = adam.init(parameters)
     for step in range(STEPS):
-        parameters, state, target = jax.jit(adam.followed_step, static_argnums=4)(
+        parameters, state, target = jax.jit(adam.polyak_step, static_argnums=4)(
             parameters, tree(2 + step), state, target, FOLLOWING
         )
     for found, expected in zip((parameters, state, target), by_optax(), strict=True):

@@ -38,7 +38,7 @@ from hess import runtime
 runtime.configure(threads=3)
 import jax, jax.numpy as jnp
 from hess.native.cores import change_busy
-from hess.native.products import dense
+from hess.native.matmul import dense
 
 def woken():
     "How often XLA's threads were woken so far."

@@ -23,7 +23,8 @@ from hess.native import library
 @pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A machine on which nothing has been compiled yet."""
-    monkeypatch.delenv("HESS_PRODUCTS", raising=False)
+    for name in ("HESS_MATMUL", "HESS_PRODUCTS"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(library, "cache_folder", lambda: tmp_path)
     library.loaded.cache_clear()
     yield tmp_path
@@ -112,7 +113,7 @@ def is_locked(folder: Path) -> bool:
 def test_a_damaged_library_is_compiled_anew(
     own_cache: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    kept = own_cache / f"products-{library._digest(library.compile_command())}.so"
+    kept = own_cache / f"native-{library._digest(library.compile_command())}.so"
     kept.write_bytes(b"\x7fELF and then nothing")
     library.build()
     assert "compiled anew" in caplog.text
@@ -169,32 +170,31 @@ def test_a_disk_that_takes_nothing_is_named(
 
 
 def test_who_insists_is_told_why_not(no_compiler: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HESS_PRODUCTS", "own")
-    with pytest.raises(
-        HessError, match="HESS_PRODUCTS=own is impossible here: no C\\+\\+ compiler"
-    ):
+    monkeypatch.setenv("HESS_MATMUL", "own")
+    with pytest.raises(HessError, match="HESS_MATMUL=own is impossible here: no C\\+\\+ compiler"):
         library.is_loaded()
 
 
-def test_xla_can_be_asked_for(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HESS_PRODUCTS", "xla")
+@pytest.mark.parametrize("name", ["HESS_MATMUL", "HESS_PRODUCTS"])  # its name before
+def test_xla_can_be_asked_for(name: str, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "xla")
     assert library.kind() == "xla"
     assert list(own_cache.iterdir()) == []
     (finding,) = check_matmuls()
     assert finding.verdict == "ok"
-    assert "left to XLA by HESS_PRODUCTS=xla" in finding.detail
+    assert "left to XLA by HESS_MATMUL=xla" in finding.detail
 
 
 def test_a_typo_is_an_error_with_the_choices(tmp_path: Path) -> None:
     done = subprocess.run(
         [Path(sys.executable).with_name("hess"), "train", "PointMaze", "--runs", tmp_path],
-        env=os.environ | {"HESS_PRODUCTS": "onw"},
+        env=os.environ | {"HESS_MATMUL": "onw"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 2
-    assert "HESS_PRODUCTS is 'onw'; choices: own, xla" in done.stderr
+    assert "HESS_MATMUL is 'onw'; choices: own, xla" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -13,7 +13,7 @@ import pytest
 from hess.native import library
 
 FOLDER = Path(__file__).parent
-FILES = ("test_products.py", "test_normalisation.py", "test_triplets.py", "test_adam.py")
+FILES = ("test_matmul.py", "test_normalisation.py", "test_triplets.py", "test_adam.py")
 FLAGS = {16: "-D__AVX512F__", 4: "-mno-avx"}  # floats in a vector; the compiler splits wide ones
 
 
@@ -30,6 +30,6 @@ def test_vectors_of_another_width(lanes: int, tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *FILES],
         cwd=FOLDER,
-        env=os.environ | {"CXX": f"{compiler} {FLAGS[lanes]}", "HESS_PRODUCTS": "own"},
+        env=os.environ | {"CXX": f"{compiler} {FLAGS[lanes]}", "HESS_MATMUL": "own"},
         check=True,
     )

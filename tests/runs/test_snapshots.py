@@ -128,7 +128,7 @@ def test_cells_of_a_plane_are_looked_up_in_it(tmp_path: Path) -> None:
     measures.turn(plane)
     visited = np.random.default_rng(2).normal(size=(300, 3))
     measures.visit(visited)
-    measures.attempt(visited[:1], np.array([7.0]))
+    measures.record_outcomes(visited[:1], np.array([7.0]))
     content = take_snapshot(phi, replay, measures, jax.random.key(0), interval=INTERVAL)
     cells = load_snapshot(written(tmp_path, content)).cells
     assert cells.plane.shape == (3, 2)

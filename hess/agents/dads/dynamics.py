@@ -34,7 +34,7 @@ class Scale(eqx.Module):
     """Mean and standard deviation per dimension; takes numbers to about unit size."""
 
     mean: Array
-    deviation: Array
+    deviation: Array  # the standard one; checkpoints have this name
 
     def __call__(self, values: Array) -> Array:
         """Whitened values. [..., n] -> [..., n]."""
@@ -43,8 +43,8 @@ class Scale(eqx.Module):
 
 def fit_scale(values: Array) -> Scale:
     """The scale of a sample; dimensions that never vary keep their unit. [n, k] -> [k]."""
-    deviation = values.std(0)
-    return Scale(values.mean(0), jnp.where(deviation < _SMALLEST_SCALE, 1.0, deviation))
+    std = values.std(0)
+    return Scale(values.mean(0), jnp.where(std < _SMALLEST_SCALE, 1.0, std))
 
 
 class SkillDynamics(eqx.Module):

@@ -28,18 +28,18 @@ class HostDynamics:
         self._network = HostMLP(dynamics.network)
         # Copies: the learner reuses the memory of donated buffers.
         self._state_mean = np.array(dynamics.states.mean)
-        self._state_deviation = np.array(dynamics.states.deviation)
+        self._state_std = np.array(dynamics.states.deviation)
         self._change_mean = np.array(dynamics.changes.mean)
-        self._change_deviation = np.array(dynamics.changes.deviation)
+        self._change_std = np.array(dynamics.changes.deviation)
 
     def __call__(self, states: Floats, skills: Floats) -> Floats:
         """The mean of the mixture. [n, state], [n, d] -> [n, state]."""
-        whitened = (states - self._state_mean) / self._state_deviation
+        whitened = (states - self._state_mean) / self._state_std
         outputs = self._network(np.concatenate([whitened, skills], -1).astype(np.float32))
         experts = outputs.reshape(len(states), -1, states.shape[-1] + 1)
         weights = softmax(experts[..., -1])
         change = (weights[..., None] * experts[..., :-1]).sum(1)
-        return states + self._change_mean + self._change_deviation * change
+        return states + self._change_mean + self._change_std * change
 
 
 def softmax(values: Floats) -> Floats:

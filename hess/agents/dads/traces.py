@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hess.agents.hess.rollouts import recall_latest
 from hess.arrays import Arrays
-from hess.replay.ring import Replay
+from hess.replay.ring import Replay, latest_episodes
 
 _EPISODES = 20
 _POINTS = 250  # kept of a trajectory
@@ -14,7 +13,7 @@ _POINTS = 250  # kept of a trajectory
 
 def take_traces(replay: Replay, interval: int) -> Arrays:
     """Thinned x, y and the skill of every segment, oldest first; nothing before an episode."""
-    episodes = recall_latest(replay, _EPISODES)
+    episodes = latest_episodes(replay, _EPISODES)
     if not episodes:
         return {}
     coarsest = -(-len(episodes[0].positions) // _POINTS)

@@ -45,7 +45,7 @@ class FunPolicy:
         self.manager, self.worker = HostLSTM(network.manager), HostLSTM(network.worker)
         self.goal_embedding = np.array(network.goal_embedding)
         self.modulation = HostMLP(network.policy)
-        self.deviation = np.exp(np.array(network.bounded_log_std()))
+        self.std = np.exp(np.array(network.bounded_log_std()))
 
     def start(self, episode: Episode, rng: np.random.Generator) -> FunRollout:
         """An episode of training."""
@@ -101,7 +101,7 @@ class FunRollout:
         if self._rng is None:
             return np.tanh(mean)
         noise = self._rng.standard_normal(len(mean), dtype=np.float32)
-        return np.tanh(mean + policy.deviation * noise)
+        return np.tanh(mean + policy.std * noise)
 
     def finish(self, length: int) -> None:
         """Embed the last state."""

@@ -20,7 +20,7 @@ from hess.learning.networks import squashed_log_probability
 from hess.replay.episode import Episode, EpisodeShape
 
 _EDGE = 1e-6  # actions are moved inside the box by this before the tanh is undone
-_FLAT = 1e-3  # deviation below which advantages are noise and stay small
+_FLAT = 1e-3  # standard deviation below which advantages are noise and stay small
 
 
 class FunState(eqx.Module):
@@ -152,7 +152,7 @@ class FunLearner:
         )
         manager_critic = losses.critic_loss(outputs.manager_values[:-1], plan.manager_targets, mask)
         worker_critic = losses.critic_loss(outputs.worker_values[:-1], plan.worker_targets, mask)
-        # Of the Gaussian before the tanh, up to a constant: it depends on the deviations alone.
+        # Of the Gaussian before the tanh, up to a constant: only the scale counts.
         entropy = network.bounded_log_std().sum()
         loss = (
             manager_loss
@@ -178,7 +178,7 @@ def _time_first(values: Array) -> Array:
 
 
 def _scaled(advantages: Array, mask: Array) -> Array:
-    """Advantages with a deviation of 1, so that one step size suits every task. [T, B]."""
+    """Advantages with a standard deviation of 1: one learning rate suits every task. [T, B]."""
     square = losses.masked_mean(advantages**2, mask)
     return advantages / (jnp.sqrt(square) + _FLAT)
 

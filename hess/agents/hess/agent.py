@@ -25,7 +25,7 @@ from hess.agents.hess.exploration.explorer import Explorer
 from hess.agents.hess.exploration.selection import CandidatePool
 from hess.agents.hess.high_level import HighLevel, HighState
 from hess.agents.hess.representation import Representation, RepresentationState
-from hess.agents.hess.rollouts import ViewedActor, embed_replay, recall_states
+from hess.agents.hess.rollouts import ViewedActor, embed_replay, sample_states
 from hess.agents.hess.snapshot_content import take_snapshot
 from hess.arrays import Arrays, Floats
 from hess.config import Config
@@ -250,8 +250,8 @@ class Hess(BaseAgent):
         state, learner = self.networks.representation, self._representation
         first = int(state.updates) == 0
         if first:
-            recalled = recall_states(state.network, self.replay, self.key("probe"), _PROBE_STATES)
-            self._probe_states = np.asarray(recalled.observations)
+            sampled = sample_states(state.network, self.replay, self.key("probe"), _PROBE_STATES)
+            self._probe_states = np.asarray(sampled.observations)
             self._random_variance = self.moments.variance
         old = self.embed(self._probe_states)
         state, metrics = learner.update(state, self.replay, self.key("representation"), report)
@@ -264,7 +264,7 @@ class Hess(BaseAgent):
             self.replay = _relabel(self.replay, state.network, self.explorer.radius, interval)
             self.replay_revision += 1
         self._refresh_novelty()
-        seen = recall_states(state.network, self.replay, self.key("fit"), _SEEN_STATES)
+        seen = sample_states(state.network, self.replay, self.key("fit"), _SEEN_STATES)
         embeddings = np.asarray(seen.embeddings)
         fit = position_fit(embeddings, np.asarray(seen.positions))
         self._known = known_shares(embeddings, np.asarray(seen.observations))

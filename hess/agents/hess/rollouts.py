@@ -14,8 +14,7 @@ from hess.agents.hess.exploration.graph import Boundaries
 from hess.arrays import Floats
 from hess.learning.inputs import HighView, high_input
 from hess.learning.networks import MLP, gaussian, squashed_log_probability
-from hess.replay.episode import Episode
-from hess.replay.ring import Replay, age_in_episodes, take_episodes
+from hess.replay.ring import Replay, age_in_episodes
 from hess.replay.sampling import uniform_index
 
 _BLOCK = 8  # episodes embedded at a time when the whole ring is
@@ -36,7 +35,7 @@ def embed_replay(network: MLP, replay: Replay) -> Array:
     return jax.lax.fori_loop(0, (replay.stored + block - 1) // block, body, embeddings)
 
 
-class Recalled(NamedTuple):
+class SampledStates(NamedTuple):
     """Stored states drawn uniformly."""
 
     observations: Array  # [n, obs]
@@ -53,17 +52,17 @@ class ViewedActor(NamedTuple):
 
 
 @partial(jax.jit, static_argnums=3)
-def recall_states(network: MLP, replay: Replay, key: PRNGKeyArray, size: int) -> Recalled:
+def sample_states(network: MLP, replay: Replay, key: PRNGKeyArray, size: int) -> SampledStates:
     """States drawn uniformly from everything stored."""
     cumulative = jnp.cumsum(replay.episodes.length)
     slot, step = uniform_index(cumulative, key, size)
     observations = replay.episodes.observations[slot, step]
-    return Recalled(
+    return SampledStates(
         observations, replay.episodes.positions[slot, step], network(observations), step
     )
 
 
-def recall_boundaries(
+def rollouts_at_boundaries(
     network: MLP, high: ViewedActor | None, replay: Replay, interval: int
 ) -> Boundaries:
     """Every stored rollout at its segment boundaries; ratios are 0 without a policy to compare."""
@@ -85,7 +84,7 @@ def recall_boundaries(
     )
 
 
-def recall_rollouts(network: MLP, replay: Replay, interval: int, parts: int) -> Boundaries:
+def rollouts_in_parts(network: MLP, replay: Replay, interval: int, parts: int) -> Boundaries:
     """Every stored rollout at several moments of each segment, without the high level's part."""
     stride = max(1, interval // parts)
     stored = int(replay.stored)
@@ -121,7 +120,7 @@ def _boundaries(
 
 
 @partial(jax.jit, static_argnums=2)
-def recall_segment_ends(network: MLP, replay: Replay, interval: int) -> Array:
+def segment_ends(network: MLP, replay: Replay, interval: int) -> Array:
     """φ where each segment ended, c steps after its start or fewer. -> [slots, S, d]."""
     slots, segments = replay.episodes.active.shape
     lengths = replay.episodes.length[:, None]
@@ -132,15 +131,15 @@ def recall_segment_ends(network: MLP, replay: Replay, interval: int) -> Array:
 _RECENT = 100  # episodes
 
 
-def recall_segment_moves(network: MLP, replay: Replay, interval: int) -> Floats:
+def segment_changes(network: MLP, replay: Replay, interval: int) -> Floats:
     """Where φ moved in each whole segment of the newest episodes. -> [n, d]."""
-    boundaries = recall_boundaries(network, None, replay, interval)
+    boundaries = rollouts_at_boundaries(network, None, replay, interval)
     recent = boundaries.ages < _RECENT
     embeddings, valid = boundaries.embeddings[recent], boundaries.valid[recent]
     return np.diff(embeddings, axis=1)[valid[:, 1:]]
 
 
-def recall_all_embeddings(network: MLP, replay: Replay) -> Floats:
+def stored_embeddings(network: MLP, replay: Replay) -> Floats:
     """φ of every stored state before its episode's last one. -> [n, d]."""
     stored = int(replay.stored)
     embeddings = np.asarray(_embed_replay(network, replay))[:stored, :-1]
@@ -149,15 +148,3 @@ def recall_all_embeddings(network: MLP, replay: Replay) -> Floats:
 
 
 _embed_replay = jax.jit(embed_replay)
-
-
-def recall_latest(replay: Replay, count: int) -> list[Episode]:
-    """The newest episodes, oldest first, on the host."""
-    inserted = int(replay.inserted)
-    stored = min(inserted, count, replay.slots)
-    slots = np.arange(inserted - count, inserted) % replay.slots  # of one size, however few exist
-    taken = jax.tree.map(np.asarray, take_episodes(replay.episodes, slots))
-    return [
-        jax.tree.map(lambda stacked, place=place: stacked[place], taken)
-        for place in range(count - stored, count)
-    ]

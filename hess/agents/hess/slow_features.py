@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from hess.arrays import Floats
 from hess.learning.networks import MLP
 
-_LEAST_DEVIATION = 1e-6  # an entry that varies less is constant
+_LEAST_STD = 1e-6  # an entry that varies less is constant
 _RIDGE = 1e-5  # added to the variance of one step, in units of an entry's own
-_FIRST_WAY = 1.5  # in c steps, root mean square: the scale of a φ before which there was none
+_FIRST_MOVE = 1.5  # in c steps, root mean square: the scale of a φ before which there was none
 
 
 class Slow(NamedTuple):
@@ -39,9 +39,9 @@ def slow_directions(observations: Floats, lengths: NDArray[Any]) -> Slow:
     centre = _chosen(observations, seen).mean(0)
     middles = np.where(seen[..., None], observations, 0.0).sum(1) / (lengths[:, None] + 1.0)
     states = _chosen(observations - middles[:, None], seen)
-    deviation = states.std(0)
-    varied = deviation > _LEAST_DEVIATION
-    scale = 1.0 / deviation[varied]
+    std = states.std(0)
+    varied = std > _LEAST_STD
+    scale = 1.0 / std[varied]
     steps = changes(observations, lengths, 1)[:, varied] * scale
     step = steps.T @ steps / max(len(steps), 1) + _RIDGE * np.eye(len(scale))
     sizes, axes = np.linalg.eigh(step)
@@ -69,11 +69,11 @@ def slow_start(
     directions = np.zeros((observations.shape[-1], dim))  # all 0 beyond what varies
     found = slow.directions[:, :dim]
     directions[:, : found.shape[1]] = found
-    ways = changes(observations @ directions, lengths, interval)
+    moves = changes(observations @ directions, lengths, interval)
     if before is None:
-        directions = directions @ first_scale(ways)
+        directions = directions @ first_scale(moves)
         return Start(directions, -slow.centre @ directions, slow.strengths)
-    directions = directions @ alignment(ways, changes(before, lengths, interval))
+    directions = directions @ alignment(moves, changes(before, lengths, interval))
     seen = np.arange(before.shape[1]) <= lengths[:, None]
     bias = before[seen].mean(0) - slow.centre @ directions
     return Start(directions, bias, slow.strengths)
@@ -89,20 +89,20 @@ def _chosen(values: Floats, flags: NDArray[np.bool_]) -> Floats:
     return np.asarray(values[flags], np.float64)
 
 
-def first_scale(ways: Floats) -> Floats:
-    """The factor that gives ways of c steps their length in a first φ. [n, d] -> [d, d]."""
-    length = np.sqrt((ways**2).sum(-1).mean())
-    return np.eye(ways.shape[-1]) * (_FIRST_WAY / length if length > 0 else 1.0)
+def first_scale(moves: Floats) -> Floats:
+    """The factor that gives moves of c steps their length in a first φ. [n, d] -> [d, d]."""
+    length = np.sqrt((moves**2).sum(-1).mean())
+    return np.eye(moves.shape[-1]) * (_FIRST_MOVE / length if length > 0 else 1.0)
 
 
-def alignment(ways: Floats, before: Floats) -> Floats:
-    """The turn and the factor that bring ways of c steps closest to what they were. -> [d, d].
+def alignment(moves: Floats, before: Floats) -> Floats:
+    """The turn and the factor that bring moves of c steps closest to what they were. -> [d, d].
 
     Subgoals and policies live in the space as it was: slow directions are found in any order and
     with any sign, and one step is no fixed length while a robot learns to walk. [n, d], [n, d].
     """
-    left, _, right = np.linalg.svd(ways.T @ before)
-    length, target = (ways**2).sum(), (before**2).sum()
+    left, _, right = np.linalg.svd(moves.T @ before)
+    length, target = (moves**2).sum(), (before**2).sum()
     return np.asarray(left @ right) * (np.sqrt(target / length) if length > 0 else 1.0)
 
 

@@ -11,12 +11,12 @@ from jaxtyping import PRNGKeyArray
 from numpy.typing import NDArray
 
 from hess.agents.hess.exploration.measures import Measures
-from hess.agents.hess.rollouts import recall_latest, recall_states
+from hess.agents.hess.rollouts import sample_states
 from hess.arrays import Arrays, Floats
 from hess.learning.networks import MLP, HostMLP
 from hess.learning.trees import flatten
 from hess.replay.episode import Episode, segment_counts
-from hess.replay.ring import Replay
+from hess.replay.ring import Replay, latest_episodes
 
 _STATES = 2_000
 _NEIGHBOURS = 20_000  # visited states among which the nearest to a subgoal is looked for
@@ -40,16 +40,16 @@ def take_snapshot(
 
     Without measures there are no cells. `interval` is c.
     """
-    recalled = recall_states(network, replay, key, neighbours)
-    positions, embeddings = np.asarray(recalled.positions), np.asarray(recalled.embeddings)
-    observed = _affordable(recalled.observations.shape[-1], _STATES)
+    sampled = sample_states(network, replay, key, neighbours)
+    positions, embeddings = np.asarray(sampled.positions), np.asarray(sampled.embeddings)
+    observed = _affordable(sampled.observations.shape[-1], _STATES)
     snapshot: Arrays = {
         "states.positions": positions[:_STATES],
         "states.embeddings": embeddings[:_STATES],
-        "states.steps": np.asarray(recalled.steps)[:_STATES].astype(np.uint16),
-        "states.observations": np.asarray(recalled.observations[:observed]),
+        "states.steps": np.asarray(sampled.steps)[:_STATES].astype(np.uint16),
+        "states.observations": np.asarray(sampled.observations[:observed]),
     }
-    recent = recall_latest(replay, _RECENT)
+    recent = latest_episodes(replay, _RECENT)
     embed = HostMLP(network)  # sizes differ from call to call: nothing to be compiled for
     snapshot |= _trajectories(embed, recent[-_EPISODES:], interval)
     snapshot |= _subgoals(embed, recent, positions, embeddings)

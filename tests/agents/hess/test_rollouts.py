@@ -6,19 +6,17 @@ import jax
 import numpy as np
 import pytest
 
-from hess.agents.hess import rollouts as recall
 from hess.agents.hess.rollouts import (
     ViewedActor,
-    recall_all_embeddings,
-    recall_boundaries,
-    recall_latest,
-    recall_rollouts,
-    recall_segment_moves,
-    recall_states,
+    rollouts_at_boundaries,
+    rollouts_in_parts,
+    sample_states,
+    segment_changes,
+    stored_embeddings,
 )
 from hess.learning.inputs import HighView
 from hess.learning.networks import HostActor
-from hess.replay.ring import Replay
+from hess.replay.ring import Replay, latest_episodes
 from tests.agents.hess.test_acting import HIGH, HIGH_INPUT, high_inputs, policy
 from tests.agents.tiny import INTERVAL, SHAPE, first_coordinates, network, play, stack
 
@@ -36,10 +34,10 @@ def replay() -> Replay:
 
 
 def test_states_are_drawn_from_all_steps_taken(replay: Replay) -> None:
-    recalled = recall_states(PHI, replay, jax.random.key(0), 2_000)
-    observations = np.asarray(recalled.observations)
-    np.testing.assert_allclose(recalled.embeddings, observations[:, :2], atol=1e-6)
-    np.testing.assert_allclose(recalled.positions, observations[:, :2], atol=1e-6)
+    sampled = sample_states(PHI, replay, jax.random.key(0), 2_000)
+    observations = np.asarray(sampled.observations)
+    np.testing.assert_allclose(sampled.embeddings, observations[:, :2], atol=1e-6)
+    np.testing.assert_allclose(sampled.positions, observations[:, :2], atol=1e-6)
     stored = {
         tuple(state.tolist())
         for episode, length in zip(replay.episodes.observations, LENGTHS, strict=False)
@@ -47,11 +45,11 @@ def test_states_are_drawn_from_all_steps_taken(replay: Replay) -> None:
     }
     drawn = {tuple(state.tolist()) for state in observations}
     assert drawn == stored
-    assert np.asarray(recalled.steps).max() == 19
+    assert np.asarray(sampled.steps).max() == 19
 
 
 def test_boundaries_are_the_multiples_of_c_that_exist(replay: Replay) -> None:
-    boundaries = recall_boundaries(PHI, ViewedActor(HIGH, VIEW), replay, INTERVAL)
+    boundaries = rollouts_at_boundaries(PHI, ViewedActor(HIGH, VIEW), replay, INTERVAL)
     expected = np.asarray(replay.episodes.observations)[:3, ::INTERVAL, :2]
     np.testing.assert_allclose(boundaries.embeddings, expected, atol=1e-6)
     assert boundaries.valid.tolist() == [
@@ -63,7 +61,7 @@ def test_boundaries_are_the_multiples_of_c_that_exist(replay: Replay) -> None:
 
 
 def test_rollouts_are_recalled_several_times_per_segment(replay: Replay) -> None:
-    rollouts = recall_rollouts(PHI, replay, INTERVAL, parts=2)  # of 5 steps: every second one
+    rollouts = rollouts_in_parts(PHI, replay, INTERVAL, parts=2)  # of 5 steps: every second one
     expected = np.asarray(replay.episodes.observations)[:3, ::2, :2]
     np.testing.assert_allclose(rollouts.embeddings, expected, atol=1e-6)
     lengths = np.asarray(LENGTHS)[:3]
@@ -72,19 +70,19 @@ def test_rollouts_are_recalled_several_times_per_segment(replay: Replay) -> None
 
 
 def test_ratios_are_one_for_the_policy_that_acted(replay: Replay) -> None:
-    ratios = recall_boundaries(PHI, ViewedActor(HIGH, VIEW), replay, INTERVAL).log_ratios
+    ratios = rollouts_at_boundaries(PHI, ViewedActor(HIGH, VIEW), replay, INTERVAL).log_ratios
     np.testing.assert_allclose(ratios, 0.0, atol=2e-3)
 
 
 def test_segments_that_were_never_begun_change_no_ratio(replay: Replay) -> None:
     other = network([HIGH_INPUT, 16, 4], 9)
-    ratios = recall_boundaries(PHI, ViewedActor(other, VIEW), replay, INTERVAL).log_ratios
+    ratios = rollouts_at_boundaries(PHI, ViewedActor(other, VIEW), replay, INTERVAL).log_ratios
     assert (ratios != 0).tolist() == [[True] * 4, [True] * 3 + [False], [True] * 2 + [False] * 2]
 
 
 def test_ratios_compare_another_policy_with_the_one_that_acted(replay: Replay) -> None:
     other = network([HIGH_INPUT, 16, 4], 9)
-    ratios = recall_boundaries(PHI, ViewedActor(other, VIEW), replay, INTERVAL).log_ratios
+    ratios = rollouts_at_boundaries(PHI, ViewedActor(other, VIEW), replay, INTERVAL).log_ratios
     episodes = replay.episodes
     inputs = high_inputs(jax.tree.map(lambda leaf: np.asarray(leaf[1]), episodes), INTERVAL)
     action = np.asarray(episodes.high_actions[1, 1])
@@ -101,19 +99,19 @@ def test_segment_moves_are_those_of_whole_segments(replay: Replay) -> None:
         for segment in range(length // INTERVAL)
     ]
     assert len(expected) == 4 + 2 + 1
-    moves = recall_segment_moves(PHI, replay, INTERVAL)
+    moves = segment_changes(PHI, replay, INTERVAL)
     np.testing.assert_allclose(moves, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_segment_moves_of_long_ago_do_not_count(
     replay: Replay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recall, "_RECENT", 2)
-    assert len(recall_segment_moves(PHI, replay, INTERVAL)) == 2 + 1
+    monkeypatch.setattr("hess.agents.hess.rollouts._RECENT", 2)
+    assert len(segment_changes(PHI, replay, INTERVAL)) == 2 + 1
 
 
 def test_all_embeddings_are_those_of_the_steps_taken(replay: Replay) -> None:
-    embeddings = recall_all_embeddings(PHI, replay)
+    embeddings = stored_embeddings(PHI, replay)
     expected = [
         np.asarray(replay.episodes.observations[slot, :length, :2])
         for slot, length in enumerate(LENGTHS)
@@ -122,8 +120,8 @@ def test_all_embeddings_are_those_of_the_steps_taken(replay: Replay) -> None:
 
 
 def test_the_newest_episodes_come_back_oldest_first(replay: Replay) -> None:
-    assert [int(episode.length) for episode in recall_latest(replay, 2)] == [12, 7]
-    assert [int(episode.length) for episode in recall_latest(replay, 10)] == [20, 12, 7]
+    assert [int(episode.length) for episode in latest_episodes(replay, 2)] == [12, 7]
+    assert [int(episode.length) for episode in latest_episodes(replay, 10)] == [20, 12, 7]
     wrapped = Replay(replay.episodes, replay.inserted + 4)  # seven stored in five slots
-    numbers = [int(episode.length) for episode in recall_latest(wrapped, 10)]
+    numbers = [int(episode.length) for episode in latest_episodes(wrapped, 10)]
     assert numbers == [7, 0, 0, 20, 12]

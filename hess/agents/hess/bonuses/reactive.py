@@ -8,7 +8,7 @@ from jaxtyping import Array, PRNGKeyArray
 
 from hess.agents.hess.bonuses.bonus import Segments
 from hess.agents.hess.exploration.explorer import Explorer
-from hess.agents.hess.rollouts import recall_segment_ends
+from hess.agents.hess.rollouts import segment_ends
 from hess.arrays import Floats
 from hess.config import Config, IntrinsicConfig
 from hess.learning.networks import MLP
@@ -46,7 +46,7 @@ class Reactive:
     def refresh(self, state: Array, explorer: Explorer, network: MLP, replay: Replay) -> Array:
         """r_i(s_{t+c}) of every stored segment under φ and the measures as they are now."""
         stored = int(replay.stored)
-        ends = np.asarray(recall_segment_ends(network, replay, self.interval))[:stored]
+        ends = np.asarray(segment_ends(network, replay, self.interval))[:stored]
         rewards = np.zeros(self.table, np.float32)
         rewards[:stored] = reactive_rewards(
             explorer.measures.expected_visits(ends),

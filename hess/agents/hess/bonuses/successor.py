@@ -80,7 +80,7 @@ class Successor:
             return ((successor(segments.embeddings) - targets) ** 2).sum(-1).mean()
 
         gradient = jax.grad(loss)(state.successor)
-        successor, optimiser, target = self.optimiser.followed_step(
+        successor, optimiser, target = self.optimiser.polyak_step(
             state.successor, gradient, state.optimiser, state.target, self.config.target_rate
         )
         return SuccessorState(successor, target, optimiser)

@@ -16,11 +16,11 @@ from hess.agents.hess.exploration.selection import (
 )
 from hess.agents.hess.rollouts import (
     ViewedActor,
-    recall_all_embeddings,
-    recall_boundaries,
-    recall_rollouts,
-    recall_segment_moves,
-    recall_states,
+    rollouts_at_boundaries,
+    rollouts_in_parts,
+    sample_states,
+    segment_changes,
+    stored_embeddings,
 )
 from hess.arrays import Arrays, Floats
 from hess.config import Config
@@ -60,9 +60,9 @@ class Explorer:
             self.embeddings.add(episode.embeddings[: int(episode.length)])
             self.measures.visit(episode.embeddings[: int(episode.length)])
             self.measures.age()
-            self._record_attempts(episode)
+            self._record_outcomes(episode)
 
-    def _record_attempts(self, episode: Episode) -> None:
+    def _record_outcomes(self, episode: Episode) -> None:
         """U, Eq. 5: the distance that remains to g_e at the end of each active segment.
 
         Without active selection the policy's own subgoals have to do ("all"): they are g_t and
@@ -74,20 +74,20 @@ class Explorer:
         ends = np.minimum((chosen + 1) * self.config.subgoal_interval, int(episode.length))
         missed = self.measures.project(episode.embeddings[ends] - episode.subgoals[chosen])
         remaining = np.linalg.norm(missed, axis=-1)
-        self.measures.attempt(episode.selected[chosen], remaining)
+        self.measures.record_outcomes(episode.selected[chosen], remaining)
 
     def fit_to_representation(
         self, network: MLP, replay: Replay, first: bool, random: Floats | None = None
     ) -> None:
         """Units and counts after φ has changed; `random` [n, d]: states of the random episodes."""
-        visited = recall_all_embeddings(network, replay)
+        visited = stored_embeddings(network, replay)
         self.embeddings = Moments(visited.shape[-1])
         self.embeddings.add(visited)
         config = self.config.exploration
         turned = 0 < config.directions < visited.shape[-1]
         self.measures.turn(_directions(visited, random, config.directions) if turned else None)
         moves = self.measures.project(
-            recall_segment_moves(network, replay, self.config.subgoal_interval)
+            segment_changes(network, replay, self.config.subgoal_interval)
         )
         explored = self.measures.project(visited)
         lengths = np.linalg.norm(moves, axis=-1)
@@ -104,15 +104,15 @@ class Explorer:
         rollouts = steps = None
         if measures.follows_rollouts:
             compared = high if measures.weighs_actions else None
-            rollouts = recall_boundaries(network, compared, replay, interval)
+            rollouts = rollouts_at_boundaries(network, compared, replay, interval)
         if measures.has_graph:
-            steps = recall_rollouts(network, replay, interval, _PARTS)
+            steps = rollouts_in_parts(network, replay, interval, _PARTS)
         measures.refresh(int(replay.episodes.length.sum()), rollouts, steps)
 
     def candidates(self, network: MLP, replay: Replay, key: PRNGKeyArray) -> CandidatePool:
         """Visited states with their measures, from which those within r_g are taken."""
-        recalled = recall_states(network, replay, key, self.config.exploration.pool)
-        embeddings = np.asarray(recalled.embeddings)
+        sampled = sample_states(network, replay, key, self.config.exploration.pool)
+        embeddings = np.asarray(sampled.embeddings)
         pool = self.measures.rate(embeddings)
         self._spread = pool.spread(self.config.exploration.potential_weight)
         return pool

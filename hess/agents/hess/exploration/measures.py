@@ -84,7 +84,7 @@ class Measures:
         self._potential.age()
         self._edges.age()
 
-    def attempt(self, selected: Floats, distances: Floats) -> None:
+    def record_outcomes(self, selected: Floats, distances: Floats) -> None:
         """Record segments: g_t and ‖φ(s_{t+c}) - g_e‖. [n, d], [n]."""
         self._potential.record(self.visits.places, self.project(selected), distances)
 

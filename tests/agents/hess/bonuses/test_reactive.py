@@ -29,7 +29,7 @@ def test_every_stored_segment_has_the_reward_of_its_end() -> None:
     explorer.unit = 2.0
     # 100 visits where the first segment ends, 4 where the second does, none where the third does.
     explorer.measures.visit(np.array([[5.5, 0.5]] * 100 + [[10.5, 0.5]] * 4))
-    explorer.measures.attempt(np.array([[10.5, 0.5]]), np.array([32.0]))
+    explorer.measures.record_outcomes(np.array([[10.5, 0.5]]), np.array([32.0]))
     episode = empty_episode(SHAPE)
     episode.observations[:, 0] = np.arange(SHAPE.horizon + 1) + 0.5
     episode.length[...] = 13  # the third segment ends early, the fourth was never begun

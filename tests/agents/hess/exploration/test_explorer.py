@@ -220,7 +220,7 @@ def test_landmarks_take_the_place_of_cells(replay: Replay, counts: str) -> None:
 def test_candidates_carry_their_measures(replay: Replay) -> None:
     exploring = explorer(exploration__novelty="immediate", exploration__potential_weight=0.5)
     exploring.fit_to_representation(PHI, replay, first=True)
-    exploring.measures.attempt(at((2.5, 0.5)), np.array([6.0]))
+    exploring.measures.record_outcomes(at((2.5, 0.5)), np.array([6.0]))
     exploring.refresh_novelty(PHI, SEEING, replay)
     pool = exploring.candidates(PHI, replay, jax.random.key(0))
     assert pool.embeddings.shape == (50, 2)

@@ -169,24 +169,24 @@ def test_discounted_sums_leave_their_input_alone() -> None:
 
 def test_potential_is_a_mean_however_often_a_cell_was_tried() -> None:
     grid = measures()
-    grid.attempt(np.array([A, B]), np.array([1.0, 3.0]))
+    grid.record_outcomes(np.array([A, B]), np.array([1.0, 3.0]))
     for _ in range(20):
-        grid.attempt(np.array([A]), np.array([1.0]))
+        grid.record_outcomes(np.array([A]), np.array([1.0]))
     assert grid.potential(np.array([A, B])).tolist() == [-1.0, -3.0]
 
 
 def test_potential_discounts_older_attempts_by_episodes() -> None:
     grid = measures(age_discount=0.5)
-    grid.attempt(np.array([A]), np.array([8.0]))
+    grid.record_outcomes(np.array([A]), np.array([8.0]))
     grid.age()
     grid.age()
-    grid.attempt(np.array([A]), np.array([2.0]))
+    grid.record_outcomes(np.array([A]), np.array([2.0]))
     assert grid.potential(np.array([A]))[0] == pytest.approx(-(0.25 * 8 + 2) / 1.25)
 
 
 def test_age_alone_changes_no_mean() -> None:
     grid = measures(age_discount=0.5)
-    grid.attempt(np.array([A]), np.array([8.0]))
+    grid.record_outcomes(np.array([A]), np.array([8.0]))
     grid.age()
     assert grid.potential(np.array([A]))[0] == pytest.approx(-8.0)
 
@@ -194,19 +194,19 @@ def test_age_alone_changes_no_mean() -> None:
 def test_a_cell_without_attempts_has_the_most_optimistic_potential() -> None:
     grid = measures()
     assert grid.potential(ALL).tolist() == [0, 0, 0, 0]
-    grid.attempt(np.array([A]), np.array([5.0]))
+    grid.record_outcomes(np.array([A]), np.array([5.0]))
     assert grid.potential(ALL).tolist() == [-5, 0, 0, 0]
 
 
 def test_no_attempts_are_fine() -> None:
     grid = measures()
-    grid.attempt(np.zeros((0, 2)), np.zeros(0))
+    grid.record_outcomes(np.zeros((0, 2)), np.zeros(0))
     assert grid.potential(np.array([A])).tolist() == [0]
 
 
 def test_resizing_keeps_potentials_as_means_in_the_wider_cells() -> None:
     grid = measures()
-    grid.attempt(np.array([A, A, A, B]), np.array([2.0, 2.0, 2.0, 6.0]))
+    grid.record_outcomes(np.array([A, A, A, B]), np.array([2.0, 2.0, 2.0, 6.0]))
     grid.divide(2.0, np.array([A, B, C]))
     # A and B share a cell of edge 2 now: three attempts at -2 and one at -6.
     assert grid.potential(np.array([A, B, C])).tolist() == [-3, -3, 0]
@@ -218,7 +218,7 @@ def test_resizing_keeps_potentials_as_means_in_the_wider_cells() -> None:
 def test_candidates_are_rated_with_the_graph_whatever_the_novelty(kind: str) -> None:
     grid = measures(novelty=kind)
     assert grid.rate(ALL).graph is None
-    grid.attempt(np.array([A]), np.array([5.0]))
+    grid.record_outcomes(np.array([A]), np.array([5.0]))
     refresh(grid, rollouts([A, B, C], ages=[0]), 10)
     pool = grid.rate(ALL)
     assert pool.novelty.tolist() == grid.novelty(ALL).tolist()
@@ -280,14 +280,14 @@ def test_a_fresh_grid_survives_one_too() -> None:
 def test_state_restores_everything_into_a_fresh_grid() -> None:
     grid = measures()
     refresh(grid, rollouts([A, B, C], ages=[0]), 7)
-    grid.attempt(np.array([A, C]), np.array([1.0, 2.0]))
+    grid.record_outcomes(np.array([A, C]), np.array([1.0, 2.0]))
     grid.age()
     grid.divide(2.0, ALL)
     copy = Measures(grid.config, dim=2)
     copy.restore(grid.state())
     assert copy.novelty(ALL).tolist() == grid.novelty(ALL).tolist()
     assert copy.potential(ALL).tolist() == grid.potential(ALL).tolist()
-    copy.attempt(np.array([A]), np.array([9.0]))
-    grid.attempt(np.array([A]), np.array([9.0]))
+    copy.record_outcomes(np.array([A]), np.array([9.0]))
+    grid.record_outcomes(np.array([A]), np.array([9.0]))
     assert copy.potential(ALL).tolist() == grid.potential(ALL).tolist()
     assert copy.state().keys() == grid.state().keys()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hess.learning.networks import MLP
 from hess.native import library
-from hess.native.products import dense, layers
+from hess.native.matmul import dense, layers
 
 pytestmark = pytest.mark.skipif(
     not library.is_loaded(),
@@ -255,7 +255,7 @@ from hess import runtime
 runtime.configure(threads=int(sys.argv[1]))
 import jax, jax.numpy as jnp
 import numpy as np
-from hess.native.products import dense
+from hess.native.matmul import dense
 draw = np.random.default_rng(0).standard_normal
 inputs, weight, bias = (jnp.asarray(draw(s), jnp.float32) for s in ((128, 64), (64, 256), (256,)))
 loss = lambda *operands: (dense(*operands, True) ** 2).sum()

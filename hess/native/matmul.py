@@ -1,4 +1,4 @@
-"""Layers of networks: by our own products on the CPU where they suit, by XLA's otherwise."""
+"""Layers of networks: by our own matmuls on the CPU where they suit, by XLA's otherwise."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def layers(
 
     The first one reads all inputs side by side; each has a gradient of its own.
     """
-    if is_ours(inputs[0]):
+    if is_native(inputs[0]):
         return _layers(rectify, list(inputs), list(weights), list(biases))
-    hidden = beside(inputs)
+    hidden = concatenate(inputs)
     for number, (weight, bias) in enumerate(zip(weights, biases, strict=True), start=1):
         hidden = hidden @ weight + bias
         if rectify or number < len(weights):
@@ -38,13 +38,13 @@ def layers(
     return hidden
 
 
-def beside(inputs: Sequence[Array]) -> Array:
+def concatenate(inputs: Sequence[Array]) -> Array:
     """One array of several, along the last axis."""
     return inputs[0] if len(inputs) == 1 else jnp.concatenate(inputs, -1)
 
 
-def is_ours(inputs: Array) -> bool:
-    """Whether such inputs are multiplied by our own products."""
+def is_native(inputs: Array) -> bool:
+    """Whether such inputs are multiplied by our own code."""
     large = inputs.ndim == 2 and inputs.shape[0] >= _LEAST_ROWS
     return large and inputs.dtype == jnp.float32 and is_loaded()
 
@@ -57,7 +57,7 @@ def _layers(rectify: bool, inputs: list[Array], weights: list[Array], biases: li
 def _forward(
     rectify: bool, inputs: list[Array], weights: list[Array], biases: list[Array]
 ) -> tuple[Array, Any]:
-    hidden = [beside(inputs)]
+    hidden = [concatenate(inputs)]
     for number, (weight, bias) in enumerate(zip(weights, biases, strict=True), start=1):
         hidden.append(_outputs(hidden[-1], weight, bias, rectify or number < len(weights)))
     return hidden[-1], (inputs, hidden, weights)
