@@ -15,17 +15,25 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hess.agents.hess.exploration.novelty import register_novelty
-    from hess.agents.hess.exploration.potential import register_potential
+    from hess.agents.base import BaseAgent
+    from hess.agents.hess.bonuses import register_bonus
+    from hess.agents.hess.bonuses.bonus import Bonus
+    from hess.agents.hess.exploration.novelty import Novelty, register_novelty
+    from hess.agents.hess.exploration.potential import Potential, register_potential
     from hess.agents.methods import register_method
     from hess.api import evaluate, load, train
     from hess.envs import make as make_env
     from hess.envs import register_maze
 
 __all__ = [
+    "BaseAgent",
+    "Bonus",
+    "Novelty",
+    "Potential",
     "evaluate",
     "load",
     "make_env",
+    "register_bonus",
     "register_maze",
     "register_method",
     "register_novelty",
@@ -40,8 +48,13 @@ _HOMES = {
     "make_env": "hess.envs:make",
     "register_maze": "hess.envs:register_maze",
     "register_method": "hess.agents.methods:register_method",
+    "BaseAgent": "hess.agents.base:BaseAgent",
+    "register_bonus": "hess.agents.hess.bonuses:register_bonus",
+    "Bonus": "hess.agents.hess.bonuses.bonus:Bonus",
     "register_novelty": "hess.agents.hess.exploration.novelty:register_novelty",
+    "Novelty": "hess.agents.hess.exploration.novelty:Novelty",
     "register_potential": "hess.agents.hess.exploration.potential:register_potential",
+    "Potential": "hess.agents.hess.exploration.potential:Potential",
 }
 
 

@@ -19,7 +19,6 @@ from hess.agents.playing import Playing, State, check_state, split_batch, starte
 from hess.arrays import Floats
 from hess.config import Config, fill, override
 from hess.config.presets import preset as find_preset
-from hess.config.validation import validate
 from hess.envs.actions import ActionScale
 from hess.envs.adapter import Task, position_of
 from hess.envs.arguments import collected as with_arguments
@@ -36,6 +35,7 @@ from hess.training.collector import Collector, any_success, success_at_end
 from hess.training.display import Display, LiveDisplay, PlainDisplay
 from hess.training.probe import probe
 from hess.training.trainer import Result, Trainer
+from hess.training.validation import validate
 
 _MOST_ENVS = 4096  # that a stranger's checkpoint can have pending episodes of
 

@@ -10,8 +10,9 @@ from typing import Literal
 class IntrinsicConfig:
     """A reward for exploring that baselines add to the high level's; HESS itself has none."""
 
-    kind: Literal["none", "reactive", "prediction", "successor"] = "none"
-    """None; novelty and potential (§5.4); error of a model of φ's dynamics; 1/‖ψ‖₁ (§5.2)."""
+    kind: str = "none"
+    """"none"; "reactive": novelty and potential (§5.4); "prediction": the error of a model of φ's
+    dynamics; "successor": 1/‖ψ‖₁ (§5.2); or one of your own, see docs/extending.md."""
     weight: float = 1.0
     """Factor on the prediction error, or on 1/‖ψ‖₁."""
     novelty_weight: float = 1_000.0

@@ -21,12 +21,12 @@ from hess.agents.methods import import_method
 from hess.analysis.protocol import budget
 from hess.config import Config, fill, flat_fields
 from hess.config.presets import preset as find_preset
-from hess.config.validation import validate
 from hess.envs.arguments import collected, label
 from hess.envs.registry import TASKS
 from hess.errors import HessError
 from hess.files import digest
 from hess.runs.folder import MAY_CHANGE, run_path
+from hess.training.validation import validate
 
 _OWN_FLAGS = {"task": "tasks", "method": "methods", "seed": "seeds"}
 _LONGEST_SETTING = 140  # characters; file systems end at 255 bytes

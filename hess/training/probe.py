@@ -9,12 +9,12 @@ import jax
 import numpy as np
 
 from hess.config import Config
-from hess.config.validation import validate
 from hess.envs.adapter import Task
 from hess.envs.memory import machine_memory, most_memory
 from hess.envs.success import KEYS
 from hess.errors import HessError
 from hess.replay.episode import EpisodeShape, empty_episode
+from hess.training.validation import validate
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from hess.agents.hess.exploration.measures import Measures
 from hess.agents.methods import METHODS, Method, import_method, method, register_method
 from hess.config import Config, flat_fields, override
 from hess.config.presets import PRESETS, preset
-from hess.config.validation import validate
 from hess.errors import HessError
+from hess.training.validation import validate
 from tests.agents.tiny import SHAPE, tiny_config
 
 

@@ -17,9 +17,9 @@ from hess.agents.hess.exploration.explorer import Explorer
 from hess.agents.hess.exploration.novelty import NOVELTIES, Immediate
 from hess.agents.hess.exploration.potential import POTENTIALS
 from hess.config import Config, override
-from hess.config.validation import validate
 from hess.errors import HessError
 from hess.replay.ring import Replay
+from hess.training.validation import validate
 from tests.agents.hess.exploration.test_explorer import PHI, SEEING, episode, explorer
 from tests.agents.tiny import stack
 

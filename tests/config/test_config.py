@@ -12,8 +12,8 @@ import pytest
 from hess import config as config_module
 from hess.config import Config, flat_fields, override
 from hess.config.presets import PRESETS, preset
-from hess.config.validation import validate
 from hess.errors import HessError
+from hess.training.validation import validate
 
 PAPER = {
     # Table 1 of the paper.

@@ -7,9 +7,9 @@ import pytest
 from hess.cli import main
 from hess.config import Config, flat_fields, override
 from hess.config.presets import preset
-from hess.config.validation import validate
 from hess.errors import HessError
 from hess.sweeps.suites import GRIDS, Grid, grid
+from hess.training.validation import validate
 
 
 @pytest.mark.parametrize("row", GRIDS.values(), ids=GRIDS)

@@ -6,9 +6,9 @@ import pytest
 
 from hess.api import make_config
 from hess.config import fill, flat_fields
-from hess.config.validation import validate
 from hess.errors import HessError
 from hess.sweeps.reproduction import miniature
+from hess.training.validation import validate
 
 CONFIG = make_config(
     "AntMaze",

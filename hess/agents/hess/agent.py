@@ -20,7 +20,7 @@ from hess.agents.agent import Policy, Progress
 from hess.agents.base import BaseAgent
 from hess.agents.diagnostics import known_shares, position_fit, segment_diagnostics
 from hess.agents.hess.acting import HierarchyPolicy, RandomPolicy
-from hess.agents.hess.bonuses import SubgoalSpace
+from hess.agents.hess.bonuses.bonus import SubgoalSpace
 from hess.agents.hess.exploration.explorer import Explorer
 from hess.agents.hess.exploration.selection import CandidatePool
 from hess.agents.hess.high_level import HighLevel, HighState

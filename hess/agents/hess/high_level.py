@@ -9,7 +9,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
-from hess.agents.hess.bonuses import Bonus, Segments, SubgoalSpace, make_bonus, see_segments
+from hess.agents.hess.bonuses import BONUSES
+from hess.agents.hess.bonuses.bonus import Bonus, Segments, SubgoalSpace, see_segments
 from hess.agents.hess.exploration.explorer import Explorer
 from hess.config import Config
 from hess.learning.inputs import high_input_dim
@@ -38,7 +39,8 @@ class HighLevel:
         dim = config.representation.dim
         inputs = high_input_dim(config.high, shape.observation_dim, dim, shape.goal_dim)
         self.sac = SAC(config.high, inputs, dim)
-        self.bonus: Bonus | None = make_bonus(config, shape)
+        kind = BONUSES[config.intrinsic.kind]  # none where the task's reward is all
+        self.bonus: Bonus | None = None if kind is None else kind(config, shape)
 
     def init(self, key: PRNGKeyArray) -> HighState:
         """A fresh policy and a bonus that knows nothing."""

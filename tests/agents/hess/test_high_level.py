@@ -11,7 +11,7 @@ import pytest
 
 from hess.agents.hess.acting import RandomPolicy
 from hess.agents.hess.agent import Hess
-from hess.agents.hess.bonuses import SubgoalSpace, see_segments
+from hess.agents.hess.bonuses.bonus import SubgoalSpace, see_segments
 from hess.agents.hess.high_level import HighLevel, HighState, reached_offsets
 from hess.agents.methods import METHODS
 from hess.config import Config, override

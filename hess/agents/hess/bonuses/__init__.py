@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from hess.agents.hess.bonuses.bonus import Bonus, Segments, SubgoalSpace, see_segments
+from hess.agents.hess.bonuses.bonus import Bonus
 from hess.agents.hess.bonuses.prediction import Prediction
 from hess.agents.hess.bonuses.reactive import Reactive
 from hess.agents.hess.bonuses.successor import Successor
-from hess.config import Config
-from hess.replay.episode import EpisodeShape
+from hess.agents.named import Named
 
-__all__ = ["Bonus", "Segments", "SubgoalSpace", "make_bonus", "see_segments"]
-
-_KINDS: dict[str, type[Prediction | Reactive | Successor]] = {
-    "prediction": Prediction,
-    "reactive": Reactive,
-    "successor": Successor,
-}
+NONE = "none"
+BONUSES: Named[type[Bonus] | None] = Named(
+    "intrinsic reward",
+    {NONE: None, "reactive": Reactive, "prediction": Prediction, "successor": Successor},
+)
 
 
-def make_bonus(config: Config, shape: EpisodeShape) -> Bonus | None:
-    """The intrinsic reward that the config names; None where the task's reward is all."""
-    kind = config.intrinsic.kind
-    return None if kind == "none" else _KINDS[kind](config, shape)
+def register_bonus(name: str, kind: type[Bonus]) -> None:
+    """Make an intrinsic reward of your own known: `intrinsic.kind` may then have its name."""
+    BONUSES.register(name, kind)

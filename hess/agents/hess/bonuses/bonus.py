@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
 from hess.agents.hess.exploration.explorer import Explorer
+from hess.config import Config
 from hess.learning.inputs import HighView
 from hess.learning.networks import MLP
 from hess.learning.sac import Batch
-from hess.replay.episode import Episode
+from hess.replay.episode import Episode, EpisodeShape
 from hess.replay.ring import Replay
 from hess.replay.sampling import Index
 
@@ -35,20 +36,30 @@ class Segments(NamedTuple):
     terminated: Array  # [B]
 
 
-class Bonus(Protocol):
-    """An intrinsic reward. All that changes is in its state, a pytree of arrays."""
+class Bonus:
+    """An intrinsic reward. All that changes is in its state, a pytree of arrays.
+
+    One of your own has `init` and `rewards`, and whatever it learns by.
+    """
+
+    def __init__(self, config: Config, shape: EpisodeShape):
+        self.config = config.intrinsic
 
     def init(self, key: PRNGKeyArray) -> Any:
         """The state at the start."""
+        raise NotImplementedError
 
     def refresh(self, state: Any, explorer: Explorer, network: MLP, replay: Replay) -> Any:
         """Once per round, on the host, before the high level learns."""
+        return state
 
     def update(self, state: Any, segments: Segments) -> Any:
         """One step of learning, inside of a compiled loop."""
+        return state
 
     def rewards(self, state: Any, segments: Segments) -> Array:
         """The intrinsic reward of each segment, inside of a compiled loop. -> [B]."""
+        raise NotImplementedError
 
 
 def see_segments(

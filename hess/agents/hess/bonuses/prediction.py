@@ -8,13 +8,11 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, PRNGKeyArray
 
-from hess.agents.hess.bonuses.bonus import Segments
-from hess.agents.hess.exploration.explorer import Explorer
+from hess.agents.hess.bonuses.bonus import Bonus, Segments
 from hess.config import Config
 from hess.learning.networks import MLP
 from hess.native.adam import Adam
 from hess.replay.episode import EpisodeShape
-from hess.replay.ring import Replay
 
 
 class PredictionState(eqx.Module):
@@ -31,11 +29,11 @@ def prediction_errors(model: MLP, segments: Segments) -> Array:
     return 0.5 * ((predicted - moved) ** 2).sum(-1)
 
 
-class Prediction:
+class Prediction(Bonus):
     """Curiosity: the error on a transition is its reward, and falls as the model learns it."""
 
     def __init__(self, config: Config, shape: EpisodeShape):
-        self.config = config.intrinsic
+        super().__init__(config, shape)
         self.dim = config.representation.dim
         self.optimiser = Adam(self.config.learning_rate)
 
@@ -43,12 +41,6 @@ class Prediction:
         """A random model."""
         model = MLP([2 * self.dim, *self.config.hidden, self.dim], key)
         return PredictionState(model, self.optimiser.init(model))
-
-    def refresh(
-        self, state: PredictionState, explorer: Explorer, network: MLP, replay: Replay
-    ) -> PredictionState:
-        """Everything is learned from sampled segments."""
-        return state
 
     def update(self, state: PredictionState, segments: Segments) -> PredictionState:
         """One gradient step on the mean error."""

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
-from hess.agents.hess.bonuses.bonus import Segments
+from hess.agents.hess.bonuses.bonus import Bonus, Segments
 from hess.agents.hess.exploration.explorer import Explorer
 from hess.agents.hess.rollouts import segment_ends
 from hess.arrays import Floats
@@ -27,7 +27,7 @@ def reactive_rewards(visits: Floats, potential: Floats, config: IntrinsicConfig)
     return novel + promising
 
 
-class Reactive:
+class Reactive(Bonus):
     """The reward of where a segment ended, looked up in a table that is made once per round.
 
     The measures are sparse tables on the host; the compiled loop gets the reward of every stored
@@ -35,7 +35,7 @@ class Reactive:
     """
 
     def __init__(self, config: Config, shape: EpisodeShape):
-        self.config = config.intrinsic
+        super().__init__(config, shape)
         self.interval = config.subgoal_interval
         self.table = (config.capacity // shape.horizon, shape.segments)
 
@@ -54,10 +54,6 @@ class Reactive:
             self.config,
         )
         return jnp.asarray(rewards)
-
-    def update(self, state: Array, segments: Segments) -> Array:
-        """Nothing is learned by gradients."""
-        return state
 
     def rewards(self, state: Array, segments: Segments) -> Array:
         """Looked up. -> [B]."""

@@ -8,13 +8,11 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, PRNGKeyArray
 
-from hess.agents.hess.bonuses.bonus import Segments
-from hess.agents.hess.exploration.explorer import Explorer
+from hess.agents.hess.bonuses.bonus import Bonus, Segments
 from hess.config import Config
 from hess.learning.networks import MLP
 from hess.native.adam import Adam
 from hess.replay.episode import EpisodeShape
-from hess.replay.ring import Replay
 
 _EPSILON = 1e-6  # a state at which all of φ's hidden units are silent has no features
 
@@ -44,11 +42,11 @@ def count_bonus(successor: Array) -> Array:
     return 1.0 / jnp.maximum(jnp.abs(successor).sum(-1), 1.0)
 
 
-class Successor:
+class Successor(Bonus):
     """ψ starts at 0 and grows where states are visited: its norm stands in for counts."""
 
     def __init__(self, config: Config, shape: EpisodeShape):
-        self.config = config.intrinsic
+        super().__init__(config, shape)
         self.dim = config.representation.dim
         # The features are what φ's last layer reads.
         inputs = (shape.observation_dim, *config.representation.hidden)
@@ -65,12 +63,6 @@ class Successor:
         )
         target = jax.tree.map(jnp.copy, successor)
         return SuccessorState(successor, target, self.optimiser.init(successor))
-
-    def refresh(
-        self, state: SuccessorState, explorer: Explorer, network: MLP, replay: Replay
-    ) -> SuccessorState:
-        """Everything is learned from sampled segments."""
-        return state
 
     def update(self, state: SuccessorState, segments: Segments) -> SuccessorState:
         """One step of TD learning, then of the target."""

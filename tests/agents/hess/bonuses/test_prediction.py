@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hess.agents.hess.bonuses import Segments
+from hess.agents.hess.bonuses.bonus import Segments
 from hess.agents.hess.bonuses.prediction import Prediction, PredictionState, prediction_errors
 from hess.replay.sampling import Index
 from tests.agents.tiny import SHAPE, linear, tiny_config

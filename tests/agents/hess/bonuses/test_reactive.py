@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from hess.agents.hess.bonuses import Segments
+from hess.agents.hess.bonuses.bonus import Segments
 from hess.agents.hess.bonuses.reactive import Reactive, reactive_rewards
 from hess.agents.hess.exploration.explorer import Explorer
 from hess.config import IntrinsicConfig

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hess.agents.hess.bonuses import Segments
+from hess.agents.hess.bonuses.bonus import Segments
 from hess.agents.hess.bonuses.successor import (
     Successor,
     SuccessorState,

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from hess.config import Config, flat_fields, override
-from hess.config.validation import validate
 from hess.errors import HessError
+from hess.training.validation import validate
 
 HORIZON = 500
 

@@ -1,0 +1,113 @@
+"""Configs that cannot work are refused before anything starts, in one sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from hess.agents.hess.bonuses import BONUSES, NONE
+from hess.agents.hess.exploration.novelty import NOVELTIES
+from hess.agents.hess.exploration.potential import POTENTIALS
+from hess.config import Config, flat_fields
+from hess.envs.success import check_rule
+from hess.errors import HessError
+
+_UNIFORM_ENTROPY = math.log(2.0)  # per dimension, in [-1, 1]
+
+_RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
+    (
+        "at least 1",
+        lambda value: value is None or value >= 1,
+        "subgoal_interval horizon steps num_envs evaluation.interval evaluation.episodes "
+        "record.checkpoint_interval record.snapshot_interval",
+    ),
+    (
+        "positive",
+        lambda value: value > 0,
+        "subgoal_radius low.learning_rate low.batch_size low.initial_temperature "
+        "low.updates_per_decision low.actor_interval high.learning_rate high.batch_size "
+        "high.initial_temperature high.updates_per_decision high.actor_interval "
+        "representation.dim representation.learning_rate representation.batch_size "
+        "representation.margin representation.interval representation.first_update "
+        "representation.minibatches representation.refresh exploration.candidates "
+        "exploration.pool exploration.cell_size exploration.success_window "
+        "exploration.novelty_interval exploration.reference_span exploration.reference_segment "
+        "intrinsic.learning_rate fun.worker_units fun.goal_embedding fun.learning_rate fun.epochs "
+        "fun.clip fun.value_weight fun.gradient_norm fun.initial_deviation dads.other_skills "
+        "dads.experts dads.learning_rate dads.batch_size dads.updates_per_step dads.window "
+        "dads.plan_length dads.plan_candidates dads.plan_refinements dads.plan_sharpness",
+    ),
+    (
+        "0 or more",
+        lambda value: value >= 0,
+        "seed representation.stability_weight exploration.directions exploration.extension "
+        "exploration.potential_weight exploration.segment_cost exploration.revisit_cost "
+        "exploration.detour intrinsic.weight intrinsic.novelty_weight intrinsic.potential_weight "
+        "fun.intrinsic_weight fun.entropy_weight",
+    ),
+    (
+        "between 0 and 1",
+        lambda value: 0.0 <= value <= 1.0,
+        "low.discount low.target_rate low.hindsight low.any_subgoal high.discount "
+        "high.target_rate high.hindsight representation.stable_fraction exploration.probability "
+        "exploration.episode_share exploration.anneal_fraction exploration.reach "
+        "exploration.age_discount exploration.count_discount exploration.way_share "
+        "exploration.waypoints intrinsic.discount intrinsic.target_rate fun.random_goals "
+        "fun.manager_discount fun.worker_discount fun.trace dads.share dads.resample",
+    ),
+    (
+        "positive sizes",
+        lambda sizes: all(size >= 1 for size in sizes),
+        "low.hidden high.hidden representation.hidden intrinsic.hidden fun.perception dads.hidden",
+    ),
+    ("one layer or more", lambda sizes: len(sizes) > 0, "fun.perception"),
+    (
+        f"below {_UNIFORM_ENTROPY:.2f}, that of uniform actions",
+        lambda value: value < _UNIFORM_ENTROPY,
+        "low.target_entropy high.target_entropy",
+    ),
+)
+
+
+def validate(config: Config, horizon: int) -> None:
+    """Raise a `HessError` that names the first field that cannot be."""
+    fields = flat_fields(config)
+    for what, holds, names in _RULES:
+        for name in names.split():
+            if not holds(fields[name]):
+                raise HessError(f"{name}={fields[name]} is impossible; it must be {what}")
+    if config.subgoal_interval > horizon:
+        raise HessError(
+            f"subgoal_interval={config.subgoal_interval} is impossible; it may be 1 to {horizon}, "
+            "the steps of an episode"
+        )
+    if config.capacity < horizon:
+        raise HessError(
+            f"capacity={config.capacity} is smaller than one episode of {horizon} steps"
+        )
+    check_rule(config.success)
+    NOVELTIES.check("exploration.novelty", config.exploration.novelty)
+    POTENTIALS.check("exploration.potential", config.exploration.potential)
+    BONUSES.check("intrinsic.kind", config.intrinsic.kind)
+    _validate_combinations(config)
+
+
+def _validate_combinations(config: Config) -> None:
+    representation, dads, kind = config.representation, config.dads, config.intrinsic.kind
+    least = 2 * representation.dim
+    if representation.start == "slow" and any(size < least for size in representation.hidden):
+        raise HessError(
+            f"representation.hidden={representation.hidden} is too small for "
+            f"representation.start='slow': {representation.dim} dimensions of φ need {least} units"
+        )
+    if kind != NONE and config.high.warmup == "uniform":
+        raise HessError(
+            f"intrinsic.kind={kind} needs high.warmup=policy: with high.warmup=uniform "
+            "the high level learns nothing, from no reward, before the first success"
+        )
+    if dads.control == "planning" and dads.space != "positions":
+        raise HessError(
+            f"dads.control='planning' needs dads.space='positions', not {dads.space!r}: "
+            "a plan is judged by its distance to the goal in x, y"
+        )
