@@ -21,8 +21,8 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _COLUMNS = 4  # panels in a row
 _FIT_INSIDE = 4  # entries of a legend that leave room for the curves
 _FEW = 20  # values that are worth a mark each; a single one would be invisible without
-_VARIANCE = "intrinsic/variance"
-_POINTS = 600  # of a diagnostic: more than a panel has pixels
+VARIANCE = "intrinsic/variance"
+POINTS = 600  # of a diagnostic: more than a panel has pixels
 
 
 def draw_curve(folder: RunFolder) -> None:
@@ -97,13 +97,13 @@ def intrinsic_variance(runs: Sequence[Run], smooth: int = 1) -> Figure:
 
 def _variances(setting: Setting) -> list[Series]:
     """Of every seed; where it is exactly 0, a log scale has no place for it."""
-    found = [run.metrics.get(_VARIANCE) for run in setting.runs]
+    found = [run.metrics.get(VARIANCE) for run in setting.runs]
     above = [
         Series(each.steps[each.values > 0], each.values[each.values > 0])
         for each in found
         if each is not None
     ]
-    return [smoothed(thin(each, _POINTS)) for each in above if len(each.steps)]
+    return [smoothed(thin(each, POINTS)) for each in above if len(each.steps)]
 
 
 @style.styled
@@ -130,9 +130,9 @@ def diagnostics(run: Run) -> Figure:
 
 def draw_series(axes: Axes, series: Series) -> None:
     """A noisy quantity: every value faintly, their running mean clearly."""
-    thinned = thin(series, _POINTS)
+    thinned = thin(series, POINTS)
     axes.plot(thinned.steps, thinned.values, color=style.SKY, linewidth=0.6, alpha=0.6)
-    smooth = thin(smoothed(series), _POINTS)
+    smooth = thin(smoothed(series), POINTS)
     marker = "o" if len(smooth.steps) < _FEW else ""
     axes.plot(smooth.steps, smooth.values, color=style.BLUE, linewidth=1.4, marker=marker, ms=3)
     axes.grid(axis="y")

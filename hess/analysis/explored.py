@@ -26,13 +26,14 @@ _SIDE = 2.6  # inches of a map
 @style.styled
 def measures(run: Run) -> Figure:
     """Density in the plane and in φ-space, change of φ, potential, combined score (Fig. 3)."""
-    *_, step = _moments(run)
+    *_, step = moments(run)
     view = view_of(run, step)
     cells = view.snapshot.cells
     if not len(cells.centres):
         raise NothingToDrawError(f"{run.title} measures neither novelty nor potential")
-    figure = style.new_figure(5 * _SIDE + 1.5, _SIDE + 0.7)
-    plane, space, change, potential, score = figure.subplots(1, 5)
+    figure = style.new_figure(3 * _SIDE + 1.7, 2 * _SIDE + 0.9)
+    plane, space, change, potential, score, unused = figure.subplots(2, 3).ravel()
+    unused.remove()
     _bar(figure, maps.plane_density(plane, view), plane, "share of states")
     _bar(figure, maps.space_density(space, view), space, "share of states")
     _draw_change(run, change, view)
@@ -44,7 +45,7 @@ def measures(run: Run) -> Figure:
     )
     for axes, title in zip(
         (plane, space, potential, score),
-        ("visits in the plane", "visits in φ-space", "potential", "novelty and potential"),
+        ("(a) visits in the plane", "(b) visits in φ-space", "(d) potential", "(e) combined score"),
         strict=True,
     ):
         axes.set_title(title)
@@ -54,25 +55,31 @@ def measures(run: Run) -> Figure:
 
 def _draw_change(run: Run, axes: Axes, view: SnapshotView) -> None:
     """Since the last snapshot with another φ; updates are rarer than snapshots may be."""
-    axes.set_title("change of φ")
-    points = view.points(view.snapshot.states.embeddings)
-    note = "no earlier φ"
-    for step in reversed([step for step in run.snapshots if step < view.snapshot.step]):
-        before = run.snapshot(step)
-        if not np.array_equal(before.layers[-1][0], view.snapshot.layers[-1][0]):
-            maps.feature_change(axes, before, view)
-            note = f"since {steps_text(step)}"
-            break
+    axes.set_title("(c) change of φ")
+    step = earlier_representation(run, view.snapshot.step)
+    if step is not None:
+        maps.feature_change(axes, run.snapshot(step), view)
     else:
+        points = view.points(view.snapshot.states.embeddings)
         maps.dots(axes, points, color=style.FAINT, s=5)
         maps.label_space(axes, view, points)
+    note = "no earlier φ" if step is None else f"since {steps_text(step)}"
     axes.text(0.98, 0.02, note, transform=axes.transAxes, ha="right", fontsize=7)
+
+
+def earlier_representation(run: Run, step: int) -> int | None:
+    """The last snapshot before a step with another φ."""
+    now = run.snapshot(step).layers[-1][0]
+    for earlier in reversed([each for each in run.snapshots if each < step]):
+        if not np.array_equal(run.snapshot(earlier).layers[-1][0], now):
+            return earlier
+    return None
 
 
 @style.styled
 def visits_over_time(run: Run) -> Figure:
     """Density in the plane at several times of training."""
-    steps = _moments(run)
+    steps = moments(run)
     figure = style.new_figure(_SIDE * len(steps) + 0.8, _SIDE + 0.5)
     row = figure.subplots(1, len(steps), squeeze=False, sharey=True)[0]
     for axes, step in zip(row, steps, strict=True):
@@ -87,7 +94,7 @@ def visits_over_time(run: Run) -> Figure:
 @style.styled
 def representation_over_time(runs: Sequence[Run]) -> Figure:
     """φ of the same trajectories at several times, from start to end (Fig. 6); a row per run."""
-    times = [_moments(run) for run in runs]
+    times = [moments(run) for run in runs]
     columns = max(map(len, times))
     figure = style.new_figure(_SIDE * columns + 0.9, (_SIDE + 0.4) * len(runs))
     rows = figure.subplots(len(runs), columns, squeeze=False)
@@ -121,7 +128,7 @@ def subgoals(runs: Sequence[Run]) -> Figure:
     figure = style.new_figure(3.4 * size[0], 3.3 * size[1] + 0.6)
     grid = figure.subplots(size[1], size[0], squeeze=False)
     for column, run in enumerate(runs):
-        *_, step = _moments(run)
+        *_, step = moments(run)
         view = view_of(run, step)
         space, plane = grid[0] if alone else grid[:, column]
         subgoals_in_space(space, view)
@@ -188,7 +195,7 @@ def steps_text(step: int) -> str:
     return f"{step / 1e6:.4g}M steps" if step >= 1e6 else f"{step / 1e3:g}k steps"
 
 
-def _moments(run: Run) -> list[int]:
+def moments(run: Run) -> list[int]:
     """Up to five snapshots, spread over the run, with the first and the last."""
     steps = list(run.snapshots)
     if not steps:

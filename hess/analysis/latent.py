@@ -11,7 +11,7 @@ from hess.analysis.explored import start_to_end_bar, steps_text
 from hess.arrays import Floats
 from hess.errors import MissingExtraError
 from hess.runs.run import NothingToDrawError, Run
-from hess.runs.snapshots import Trajectory
+from hess.runs.snapshots import Snapshot, Trajectory
 
 _POINTS = 600  # of all trajectories together: enough to see, and seconds to embed
 _MANY = 4  # dimensions: of fewer, a plane shows most
@@ -24,14 +24,14 @@ def latent_trajectories(run: Run) -> Figure:
     if not run.snapshots:
         raise NothingToDrawError(f"{run.title} has no snapshots yet")
     step = max(run.snapshots)
-    newest = [each for each in run.snapshot(step).trajectories if len(each.positions) > 1]
+    newest = newest_trajectories(run.snapshot(step))
     dim = newest[0].embeddings.shape[1] if newest else 0
     if dim < _MANY:
         how = "as it is" if dim <= 2 else "along the two widest"
         raise NothingToDrawError(
             f"the latent space of {run.title} has {dim} dimensions; `representation` shows it {how}"
         )
-    paths = _thinned(newest[-_EPISODES:])
+    paths = _thinned(newest)
     figure = style.new_figure(7.2, 3.6)
     plane, space = figure.subplots(1, 2)
     for positions, _ in paths:
@@ -48,9 +48,19 @@ def latent_trajectories(run: Run) -> Figure:
     return figure
 
 
+def newest_trajectories(snapshot: Snapshot) -> list[Trajectory]:
+    """The ones that are drawn."""
+    return [each for each in snapshot.trajectories if len(each.positions) > 1][-_EPISODES:]
+
+
+def stride_of(trajectories: list[Trajectory]) -> int:
+    """Every which state is drawn, so that all together are few enough."""
+    return max(-(-sum(len(each.positions) for each in trajectories) // _POINTS), 1)
+
+
 def _thinned(trajectories: list[Trajectory]) -> list[tuple[Floats, Floats]]:
-    """Positions and embeddings of every n-th state, so that all together are few enough."""
-    stride = -(-sum(len(each.positions) for each in trajectories) // _POINTS)
+    """Positions and embeddings of the states that are drawn."""
+    stride = stride_of(trajectories)
     return [(each.positions[::stride], each.embeddings[::stride]) for each in trajectories]
 
 

@@ -26,7 +26,7 @@ from hess.runs.snapshots import Snapshot
 Box = tuple[float, float, float, float]  # left, low, right, high
 
 _PIXELS = 56  # per side of a density
-_ARROWS = 200  # more of them hide each other
+ARROWS = 200  # more of them hide each other
 _MARGIN = 0.08  # around φ-space, as a share of its size
 
 
@@ -89,7 +89,7 @@ def space_density(axes: Axes, view: SnapshotView) -> QuadMesh:
 
 def feature_change(axes: Axes, before: Snapshot, view: SnapshotView) -> None:
     """Arrows from φ of some states then to φ of the same states now (Fig. 3c)."""
-    observations = view.snapshot.states.observations[:_ARROWS]
+    observations = view.snapshot.states.observations[:ARROWS]
     then, now = (
         view.points(before.embed(observations)),
         view.points(view.snapshot.embed(observations)),
@@ -114,7 +114,10 @@ def feature_change(axes: Axes, before: Snapshot, view: SnapshotView) -> None:
 
 
 def measure(axes: Axes, view: SnapshotView, values: Floats, colours: str) -> PathCollection:
-    """Visited states in the colour of their cell (Fig. 3d and e); values are per cell."""
+    """Visited states in the colour of their cell (Fig. 3d and e), faint where none is measured.
+
+    Values are per cell.
+    """
     states = view.snapshot.states
     points = view.points(states.embeddings)
     own = np.append(values, np.nan)[view.snapshot.cells.indices(states.embeddings)]
@@ -122,6 +125,7 @@ def measure(axes: Axes, view: SnapshotView, values: Floats, colours: str) -> Pat
     if view.snapshot.cells.plane.shape[1] == 2:
         _cell_borders(axes, view)
     label_space(axes, view, points)
+    dots(axes, points[~known], color=style.FAINT, s=4)
     return dots(axes, points[known], c=own[known], s=9, cmap=colours)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from hess.analysis import maps, style
 from hess.analysis.explored import spread_out, steps_text
 from hess.arrays import Arrays, Floats
 from hess.runs.run import NothingToDrawError, Run
-from hess.runs.snapshots import SKILLS, list_snapshots, parse_file
+from hess.runs.snapshots import parse_file, read_snapshot
 
 _SIDE = 2.9  # inches of a map
 _KEY = 61  # pixels per side of the key to the colours
@@ -38,7 +38,7 @@ class Trace:
 @style.styled
 def skill_traces(run: Run) -> Figure:
     """x, y traces at several times of training, in the colours of their skills."""
-    files = list_snapshots(run.folder, SKILLS)
+    files = run.skill_files
     if not files:
         raise NothingToDrawError(f"{run.title} has no skill traces; only dads writes them")
     steps = spread_out(list(files))
@@ -46,7 +46,7 @@ def skill_traces(run: Run) -> Figure:
     widths = [*[1.0] * len(steps), 0.35]
     *row, key = figure.subplots(1, len(steps) + 1, width_ratios=widths)
     for axes, step in zip(row, steps, strict=True):
-        traces = load_traces(files[step])
+        traces = load_traces(files[step], run.read)
         draw_traces(axes, run, traces)
         axes.set_title(f"{steps_text(step)}\n{_origin(traces)}", fontsize=8)
     for axes in row[1:]:
@@ -91,9 +91,9 @@ def _draw_key(axes: Axes) -> None:
     axes.set(xticks=(-1, 1), yticks=(-1, 1), title="skill", xlabel="z₁", ylabel="z₂")
 
 
-def load_traces(path: Path) -> list[Trace]:
+def load_traces(path: Path, read: Callable[[Path], Arrays] = read_snapshot) -> list[Trace]:
     """Read and check a file of traces."""
-    return parse_file(path, _parse)
+    return parse_file(path, _parse, read)
 
 
 def _parse(arrays: Arrays) -> list[Trace]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,13 +10,14 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
+from hess.agents.agent import Arrays
 from hess.config import ExplorationConfig
 from hess.config.absent import complete_fields
 from hess.envs.floorplan import FloorPlan
 from hess.errors import HessError
 from hess.runs.folder import RunFolder
 from hess.runs.logs import Series, evaluation_series, metric_series, read_evaluations, read_metrics
-from hess.runs.snapshots import Snapshot, list_snapshots, load_snapshot
+from hess.runs.snapshots import SKILLS, Snapshot, list_snapshots, load_snapshot, read_snapshot
 from hess.runs.untrusted import needs_import, refuse_foreign_code
 
 _SIGNS = ("config.json", "metrics.jsonl", "eval.csv")
@@ -40,10 +42,14 @@ class About:
     @classmethod
     def read(cls, folder: RunFolder) -> About:
         """Read config.json; only what every figure needs has to be there."""
-        values = folder.config_values()
+        return cls.of(folder.config_values(), str(folder.config_file))
+
+    @classmethod
+    def of(cls, values: dict[str, Any], where: str) -> About:
+        """The same of what such a file says; `where` it was found."""
         for name, kind in (("task", str), ("method", str), ("seed", int), ("steps", int)):
             if type(values.get(name)) is not kind:
-                raise HessError(f"{str(folder.config_file)!r} is damaged: it has no {name}")
+                raise HessError(f"{where!r} is damaged: it has no {name}")
         fields = complete_fields(values)
         return cls(values["task"], values["method"], values["seed"], values["steps"], fields)
 
@@ -97,15 +103,24 @@ class Run:
         """Files by step, in order."""
         return list_snapshots(self.folder)
 
+    @cached_property
+    def skill_files(self) -> dict[int, Path]:
+        """Traces of skills by step, in order; only DADS writes them."""
+        return list_snapshots(self.folder, SKILLS)
+
     def snapshot(self, step: int) -> Snapshot:
         """The snapshot of a step out of `snapshots`."""
         if step not in self._loaded:
-            self._loaded[step] = load_snapshot(self.snapshots[step])
+            self._loaded[step] = load_snapshot(self.snapshots[step], self.read)
         return self._loaded[step]
+
+    def read(self, file: Path) -> Arrays:
+        """The arrays of one of the files above."""
+        return read_snapshot(file)
 
     def until(self, step: int) -> Run:
         """The same run with the snapshots up to the one nearest to a step, for maps of then."""
-        earlier = Run(self.path)
+        earlier = copy.copy(self)
         if self.snapshots:
             nearest = min(self.snapshots, key=lambda each: abs(each - step))
             earlier.snapshots = {

@@ -135,14 +135,16 @@ class Snapshot:
         return embeddings, np.concatenate([part.positions for part in parts])
 
 
-def load_snapshot(path: Path) -> Snapshot:
+def load_snapshot(path: Path, read: Callable[[Path], Arrays] = read_snapshot) -> Snapshot:
     """Read and check a snapshot's file."""
-    return parse_file(path, lambda arrays: _parse(int(path.stem), arrays))
+    return parse_file(path, lambda arrays: _parse(int(path.stem), arrays), read)
 
 
-def parse_file(path: Path, parse: Callable[[Arrays], Parsed]) -> Parsed:
+def parse_file(
+    path: Path, parse: Callable[[Arrays], Parsed], read: Callable[[Path], Arrays] = read_snapshot
+) -> Parsed:
     """What `parse` makes of the file's arrays; a file that does not fit is one sentence."""
-    arrays = read_snapshot(path)
+    arrays = read(path)
     try:
         return parse(arrays)
     except KeyError as error:

@@ -1,0 +1,238 @@
+"""What figures show of a recorded run beside its curve, small enough to be committed.
+
+    results/<suite>/<method>/<task>-<figure>.npz   seed/file/array
+
+Each figure keeps of the snapshots only what it draws, in half precision and compressed. φ itself is
+not kept but what it gives: where the figure asks for the φ of several moments, the observations are
+replaced by their embeddings at all of these, one beside the other, and φ of a moment is the matrix
+that takes its own columns.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from hess.agents.agent import Arrays, Floats
+from hess.analysis.curves import VARIANCE
+from hess.analysis.explored import earlier_representation, moments, spread_out
+from hess.analysis.latent import newest_trajectories, stride_of
+from hess.analysis.maps import ARROWS
+from hess.analysis.recorded import RecordedSeed
+from hess.analysis.smoothing import thin
+from hess.errors import HessError
+from hess.files import read_bytes, write_atomic
+from hess.runs.logs import Series
+from hess.runs.run import About, NothingToDrawError, Run
+from hess.runs.snapshots import SKILLS
+
+Files = dict[str, Arrays]
+"""By the name that the file has in a run folder, without its ending."""
+
+_LIMIT = 2**24  # bytes; ours are a hundred times smaller
+_METRICS = "metrics"
+_POINTS = 500  # of a metric: as many as a figure shows without thinning them again
+
+
+# --- what is kept ---------------------------------------------------------------------------
+
+
+def keep_measures(run: Run) -> Files:
+    """Fig. 3: states and cells of the last moment, and how φ has changed since before."""
+    *_, last = moments(run)
+    before = earlier_representation(run, last)
+    steps = [last] if before is None else [before, last]
+    arrays = run.read(run.snapshots[last])
+    shown = arrays["states.observations"][:ARROWS]
+    embedded, selectors = _embedded(run, steps, shown)
+    own = {**arrays, **_no_trajectories(arrays), "states.observations": embedded}
+    return _moments_of(run, steps, own, selectors)
+
+
+def keep_representation(run: Run) -> Files:
+    """Fig. 6: φ of the newest trajectories at several moments."""
+    steps = moments(run)
+    arrays = run.read(run.snapshots[steps[-1]])
+    embedded, selectors = _embedded(run, steps, arrays["latest.observations"])
+    count = len(embedded)
+    own = {**arrays, "latest.observations": embedded}
+    own |= {name: array[-count:] for name, array in own.items() if _per_trajectory(name, array)}
+    own |= {name: own[name][:, :1] for name in ("latest.positions", "latest.embeddings")}
+    own["states.observations"] = np.zeros((0, 1))
+    # Embeddings tell which directions of φ are the widest; nothing else of the states is shown.
+    own |= {"states.positions": np.zeros((0, 2)), "states.steps": own["states.steps"][:0]}
+    return _moments_of(run, steps, own, selectors)
+
+
+def keep_subgoals(run: Run) -> Files:
+    """Fig. 8: visited states and the subgoals of the newest episodes at the last moment."""
+    *_, last = moments(run)
+    arrays = run.read(run.snapshots[last])
+    empty = {
+        "states.observations": np.zeros((0, 1)),
+        "latest.observations": arrays["latest.observations"][:0],
+        **{name: arrays[name][:, :1] for name in ("latest.positions", "latest.embeddings")},
+    }
+    return _moments_of(run, [last], arrays | empty, [])
+
+
+def keep_latent(run: Run) -> Files:
+    """Fig. 13: the newest trajectories of the last moment, as many points as are drawn."""
+    *_, last = moments(run)
+    arrays = run.read(run.snapshots[last])
+    newest = newest_trajectories(run.snapshot(last))
+    stride, count = stride_of(newest), len(newest)
+    own = {**arrays, **_no_states(arrays), "latest.stride": arrays["latest.stride"] * stride}
+    own |= {name: array[-count:] for name, array in own.items() if _per_trajectory(name, array)}
+    own |= {name: own[name][:, ::stride] for name in ("latest.positions", "latest.embeddings")}
+    own["latest.observations"] = arrays["latest.observations"][:0]
+    return _moments_of(run, [last], own, [])
+
+
+def keep_skills(run: Run) -> Files:
+    """Fig. 12: traces of skills at several moments."""
+    files = run.skill_files
+    if not files:
+        raise NothingToDrawError(f"{run.title} has no skill traces; only dads writes them")
+    return {files[step].stem: _small(run.read(files[step])) for step in spread_out(list(files))}
+
+
+def keep_variance(run: Run) -> Files:
+    """Fig. 11: the variance of the intrinsic reward."""
+    if VARIANCE not in run.metrics:
+        raise NothingToDrawError(f"{run.title} has no intrinsic reward")
+    series = thin(run.metrics[VARIANCE], _POINTS)
+    return {_METRICS: {VARIANCE: np.stack([series.steps, series.values]).astype(np.float32)}}
+
+
+KEEPERS: dict[str, Callable[[Run], Files]] = {
+    "measures": keep_measures,
+    "representation": keep_representation,
+    "subgoals": keep_subgoals,
+    "latent": keep_latent,
+    "skills": keep_skills,
+    "intrinsic-variance": keep_variance,
+}
+"""By the drawing of a suite (hess/sweeps/drawings.py)."""
+
+
+def _embedded(run: Run, steps: Sequence[int], observations: Floats) -> tuple[Floats, list[Floats]]:
+    """φ of several moments, one beside the other, and what takes one of them out.
+
+    [..., obs] -> [..., moments * d], each [moments * d, d].
+    """
+    own = [run.snapshot(step).embed(observations) for step in steps]
+    dim = own[0].shape[-1]
+    selectors = np.split(np.eye(dim * len(steps), dtype=np.float16), len(steps), axis=1)
+    return np.concatenate(own, axis=-1), selectors
+
+
+def _moments_of(run: Run, steps: Sequence[int], last: Arrays, selectors: Sequence[Floats]) -> Files:
+    """The last moment as given, of those before nothing but φ."""
+    plain = {name: each for name, each in last.items() if not name.startswith("representation.")}
+    files: Files = {run.snapshots[step].stem: {} for step in steps}
+    for arrays, selector in zip(files.values(), selectors, strict=False):
+        arrays["representation.weights[0]"] = selector
+        arrays["representation.biases[0]"] = np.zeros(selector.shape[1])
+    files[run.snapshots[steps[-1]].stem] |= plain
+    return {name: _small(arrays) for name, arrays in files.items()}
+
+
+def _small(arrays: Arrays) -> Arrays:
+    """Numbers as pictures need them; a share of visits may be too small for half precision."""
+    return {
+        name: array.astype(np.float32 if name.startswith("cells.") else np.float16)
+        if array.dtype.kind == "f"
+        else array
+        for name, array in arrays.items()
+    }
+
+
+def _no_states(arrays: Arrays) -> Arrays:
+    return {name: array[:0] for name, array in arrays.items() if name.startswith("states.")}
+
+
+def _no_trajectories(arrays: Arrays) -> Arrays:
+    return {name: array[:0] for name, array in arrays.items() if _per_trajectory(name, array)}
+
+
+def _no_cells(arrays: Arrays) -> Arrays:
+    names = ("cells.centres", "cells.counts", "cells.novelty", "cells.potential")
+    return {name: arrays[name][:0] for name in names}
+
+
+def _per_trajectory(name: str, array: Floats) -> bool:
+    return name.startswith("latest.") and array.ndim > 0
+
+
+# --- files ----------------------------------------------------------------------------------
+
+
+def kept_path(table: Path, figure: str) -> Path:
+    """Beside the table of its row."""
+    return table.with_name(f"{table.stem}-{figure}.npz")
+
+
+def write_kept(path: Path, seeds: Mapping[int, Files]) -> None:
+    """The files of some seeds of a row."""
+    flat = {
+        f"{seed}/{file}/{name}": array
+        for seed, files in sorted(seeds.items())
+        for file, arrays in files.items()
+        for name, array in arrays.items()
+    }
+    content = io.BytesIO()
+    np.savez_compressed(content, allow_pickle=False, **flat)
+    write_atomic(path, content.getvalue())
+
+
+def read_kept(path: Path) -> dict[int, Files]:
+    """What `write_kept` wrote; nothing where there is no file."""
+    if not path.exists():
+        return {}
+    found: dict[int, Files] = {}
+    try:
+        with np.load(io.BytesIO(read_bytes(path, _LIMIT)), allow_pickle=False) as arrays:
+            for key in arrays.files:
+                seed, file, name = key.split("/", 2)
+                found.setdefault(int(seed), {}).setdefault(file, {})[name] = arrays[key]
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
+        raise HessError(f"{str(path)!r} is damaged: {error}") from error
+    return found
+
+
+class RecordedRun(Run):
+    """A recorded seed as figures read it: its curve, and what was kept for one of them."""
+
+    def __init__(self, curve: RecordedSeed, kept: Files | None = None):
+        # Named as `hess train` names the folder of a run.
+        super().__init__(Path(curve.suite, curve.method, curve.task, f"seed-{curve.seed}"))
+        self._kept = kept or {}
+        metrics = self._kept.get(_METRICS, {})
+        self.config = About.of(dict(curve.about["config"]), str(self.path))
+        self.metrics = {name: Series(*array.astype(np.float64)) for name, array in metrics.items()}
+        steps = np.array(curve.steps, np.float64)
+        self.evaluations = {"success_rate": Series(steps, np.array(curve.success))}
+        self.snapshots = self._files("")
+        self.skill_files = self._files(SKILLS)
+
+    def read(self, file: Path) -> Arrays:
+        """The arrays that were kept of a file; of a moment before the last, only φ was."""
+        kept = self._kept[file.stem]
+        if file not in self.snapshots.values():
+            return kept
+        last = self._kept[max(filter(str.isdecimal, self._kept))]
+        return {**last, **_no_states(last), **_no_trajectories(last), **_no_cells(last), **kept}
+
+    def _files(self, kind: str) -> dict[int, Path]:
+        numbers = _numbers(self._kept, kind)
+        return {step: Path(f"{kind}{step:09d}.safetensors") for step in sorted(numbers)}
+
+
+def _numbers(files: Iterable[str], kind: str) -> list[int]:
+    names = [file.removeprefix(kind) for file in files if file.startswith(kind)]
+    return [int(name) for name in names if name.isdecimal()]
