@@ -154,16 +154,37 @@ def _panels(panels: dict[str, list[Setting]], smooth: int) -> Figure:
 
 
 def _legends(figure: Figure, grid: Sequence[Axes]) -> None:
-    """One below all panels where they show the same curves, one in each where not."""
-    handles, labels = grid[0].get_legend_handles_labels()
-    shared = all(axes.get_legend_handles_labels()[1] == labels for axes in grid)
-    if not shared or (len(grid) == 1 and len(labels) <= _FIT_INSIDE):
+    """One below all panels where they share curves, one in each where not."""
+    entries = [_entries(axes) for axes in grid]
+    names = list(dict.fromkeys(name for own in entries for name in own))
+    shared = len(names) < sum(map(len, entries)) and len(names) <= len(style.PALETTE)
+    if not (shared or (len(grid) == 1 and len(names) > _FIT_INSIDE)):
         for axes in grid:
             axes.legend(loc="upper left", fontsize=7)
         return
+    handles = [next(own[name][0] for own in entries if name in own) for name in names]
+    seeds = [sorted({own[name][1] for own in entries if name in own}) for name in names]
+    labels = [f"{name} ({_seeds_text(own)})" for name, own in zip(names, seeds, strict=True)]
     columns = max(min(len(labels), int(figure.get_figwidth() / 2.2)), 1)  # inches for a label
     figure.set_figheight(figure.get_figheight() + 0.2 * math.ceil(len(labels) / columns))
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, fontsize=7)
+
+
+def _entries(axes: Axes) -> dict[str, tuple[Any, int]]:
+    """The curves of a panel by name: what stands for one in a legend, and its seeds."""
+    handles, labels = axes.get_legend_handles_labels()
+    parts = [label.rpartition(" (") for label in labels]
+    return {
+        name: (handle, int(seeds.split()[0]))
+        for handle, (name, _, seeds) in zip(handles, parts, strict=True)
+    }
+
+
+def _seeds_text(counts: Sequence[int]) -> str:
+    """As many as a curve has; panels may differ."""
+    if len(counts) > 1:
+        return f"{counts[0]} to {counts[-1]} seeds"
+    return f"{counts[0]} seed{'s' if counts[0] > 1 else ''}"
 
 
 def _draw_setting(axes: Axes, setting: Setting, number: int, smooth: int) -> None:
@@ -179,8 +200,7 @@ def _draw_mean(
     colour = style.PALETTE[number % len(style.PALETTE)]
     every = max(len(curve.steps) // 8, 1)
     options: dict[str, Any] = {"color": colour, "marker": _MARKERS[number % len(_MARKERS)]}
-    seeds = "seed" if curve.seeds == 1 else "seeds"
-    label = f"{label} ({curve.seeds} {seeds})"
+    label = f"{label} ({_seeds_text([curve.seeds])})"
     # Markers tell curves apart where colours cannot: in print, and for some eyes.
     axes.plot(curve.steps, curve.mean, label=label, markevery=every, markersize=4, **options)
     if curve.half is not None:

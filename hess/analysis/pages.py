@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -65,8 +66,11 @@ def _minutes(group: Sequence[RecordedSeed]) -> str:
     return f"{np.mean(known):,.0f}" if len(known) == len(minutes) else ""
 
 
-def update_tables(results: Path, readme: Path) -> None:
-    """Write results/README.md and the table between the markers of the main README."""
+def update_tables(results: Path, readme: Path, picture: Path | None = None) -> None:
+    """Write results/README.md, and between the markers of the main README the table and a picture.
+
+    One that is not there is left out.
+    """
     curves = read_curves(results)
     text = readme.read_text()
     if _START not in text or _END not in text:
@@ -78,7 +82,13 @@ def update_tables(results: Path, readme: Path) -> None:
     before, _, rest = text.partition(_START)
     _, _, after = rest.partition(_END)
     table = results_table(curves, "main")
-    write_atomic(readme, f"{before}{_START}\n{table}\n{_END}{after}")
+    shown = _picture(picture, readme) if picture is not None and picture.exists() else ""
+    write_atomic(readme, f"{before}{_START}\n{shown}{table}\n{_END}{after}")
+
+
+def _picture(picture: Path, readme: Path) -> str:
+    place = Path(os.path.relpath(picture, readme.parent)).as_posix()
+    return f"![Success over steps of the recorded runs, as in the paper's Figure 4]({place})\n\n"
 
 
 def _machines(curves: Sequence[RecordedSeed]) -> list[str]:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hess.analysis.protocol import breaches, differences, repeated, settings
+from hess.analysis.protocol import breaches, differences, repeated, row_breaches, settings
 from hess.analysis.recorded import RecordedSeed, read_table, table_path, write_table
-from hess.config import Config
+from hess.config import Config, flat_fields
 from hess.envs.arguments import label
 from hess.errors import HessError
 from hess.runs.command import train_command
@@ -22,15 +22,21 @@ _PROVENANCE = (
 
 
 def record_runs(
-    runs: Sequence[Path], results: Path, suite: str, *, replace: bool = False
+    runs: Sequence[Path],
+    results: Path,
+    suite: str,
+    varied: Sequence[str] = (),
+    *,
+    replace: bool = False,
 ) -> dict[Path, list[int]]:
     """Add runs to their rows, or put them in place of whole rows; the seeds by table.
 
     A run that breaks the protocol, or a seed that is recorded already, is refused, and with it all.
+    The values of the fields that a suite varies are part of a row's name.
     """
     rows: dict[Path, list[RecordedSeed]] = {}
     for run in runs:
-        curve = read_run(run, suite)
+        curve = read_run(run, suite, varied)
         if found := breaches(curve):
             raise HessError(f"cannot record {str(run)!r}: {', '.join(found)}")
         table = table_path(results, suite, curve.method, curve.task)
@@ -43,14 +49,16 @@ def record_runs(
     return {table: sorted(curve.seed for curve in new) for table, new in rows.items()}
 
 
-def read_run(run: Path, suite: str) -> RecordedSeed:
+def read_run(run: Path, suite: str, varied: Sequence[str] = ()) -> RecordedSeed:
     """A run as it would be recorded."""
     folder = RunFolder(run)
     config = folder.read_config()
+    fields = flat_fields(config)
+    values = [f"{name}={fields[name]}" for name in varied]
     evaluations = read_evaluations(folder, checked=True)
     return RecordedSeed(
         suite=suite,
-        method=folder_name(config.method),
+        method=folder_name(",".join([config.method, *values])),
         task=",".join(filter(None, (folder_name(config.task), label(config.env)))),
         seed=config.seed,
         steps=tuple(int(step) for step in evaluations["step"]),
@@ -81,6 +89,11 @@ def _merged(recorded: Sequence[RecordedSeed], new: Sequence[RecordedSeed]) -> li
     """A row with new seeds; one that is recorded exactly so stays."""
     row = [curve for curve in recorded if not any(_same(curve, each) for each in new)]
     where = f"of {new[0].method} on {new[0].task}"
+    if found := row_breaches(row):
+        raise HessError(
+            f"the recorded row {where} breaks the protocol: {'; '.join(found)}; "
+            "--replace makes the row anew"
+        )
     if twice := repeated(new):
         raise HessError(f"seed {twice[0]} {where} is given twice; name one run per seed")
     if twice := repeated([*row, *new]):

@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from PIL import Image
 
 from hess.files import write_atomic
 
@@ -34,6 +35,8 @@ DENSITY = LinearSegmentedColormap.from_list(
 START_TO_END = LinearSegmentedColormap.from_list(
     "start_to_end", ["#C1272D", "#E8894A", "#E7D4A8", "#6FA8D6", "#0B3C8C"]
 )
+
+_NOTE = "Comment"  # a name that PNG knows
 
 STYLE = Path(__file__).with_name("hess.mplstyle")
 
@@ -60,15 +63,21 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
-def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure in the format of the path's ending, all at once."""
+def save_figure(figure: Figure, path: Path, note: str | None = None) -> None:
+    """Write a figure in the format of the path's ending, all at once; a PNG may carry a note."""
     content = io.BytesIO()
     kind = path.suffix.lstrip(".")
     # Without the date, the same run gives the same file.
-    metadata = {"CreationDate": None} if kind == "pdf" else None
+    metadata = {"CreationDate": None} if kind == "pdf" else {_NOTE: note} if note else None
     with mpl.rc_context(fname=STYLE):
         figure.savefig(content, format=kind, metadata=metadata)
     write_atomic(path, content.getvalue())
+
+
+def read_note(path: Path) -> str | None:
+    """The note of a PNG; None where it has none."""
+    with Image.open(path) as picture:
+        return picture.info.get(_NOTE)
 
 
 def start_to_end(share: NDArray[Any]) -> NDArray[np.floating[Any]]:

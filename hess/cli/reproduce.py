@@ -70,13 +70,14 @@ class Reproduce(ManyRuns):
     def _draw(self, chosen: list[Suite], shown: dict[str, tuple[Panel, ...]]) -> None:
         from hess.errors import MissingExtraError
         from hess.runs.run import NothingToDrawError
-        from hess.sweeps.drawings import Material, draw
+        from hess.sweeps.drawings import Material, draw, trained_panels
 
         folder = self._where_runs_are().runs
         missing: MissingExtraError | None = None
         for suite in chosen:
             tasks = self.tasks or suite.tasks
-            material = Material(suite, tasks, shown[suite.name], folder, self.smooth)
+            trained = trained_panels(shown[suite.name], folder)
+            material = Material(suite, tasks, trained, self.smooth)
             try:
                 for path in draw(material, self.out):
                     print(path)

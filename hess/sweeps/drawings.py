@@ -22,73 +22,114 @@ from hess.sweeps.suites import Suite, hyper_parameters
 
 
 @dataclass(frozen=True)
+class ShownPanel:
+    """Runs that share a panel, or a picture of maps."""
+
+    title: str
+    settings: tuple[Setting, ...]
+
+
+def trained_panels(panels: Sequence[Panel], folder: Path) -> tuple[ShownPanel, ...]:
+    """Planned panels with the runs that were trained in a folder."""
+    return tuple(
+        ShownPanel(panel.title, tuple(_trained(line, folder) for line in panel.lines))
+        for panel in panels
+    )
+
+
+def _trained(line: Line, folder: Path) -> Setting:
+    return Setting(line.label, tuple(Run(run.path(folder)) for run in line.runs))
+
+
+@dataclass(frozen=True)
 class Material:
     """What a drawing is made of."""
 
     suite: Suite
     tasks: tuple[str, ...]
-    panels: tuple[Panel, ...]
-    runs: Path  # folder of all runs
+    panels: tuple[ShownPanel, ...]
     smooth: int  # evaluations in the running mean of curves
 
-    def runs_of(self, line: Line) -> tuple[Run, ...]:
-        """The folders of a line's seeds."""
-        return tuple(Run(run.path(self.runs)) for run in line.runs)
-
-    def pictured(self, panel: Panel) -> list[Run]:
-        """The first seed of every line, as it was at the moment of the picture."""
-        moments = [round(line.runs[0].config.steps * self.suite.moment) for line in panel.lines]
-        first = [self.runs_of(line)[0] for line in panel.lines]
-        return [run.until(moment) for run, moment in zip(first, moments, strict=True)]
+    def pictured(self, panel: ShownPanel) -> list[Run]:
+        """The first seed of every setting, as it was at the moment of the picture."""
+        first = [setting.runs[0] for setting in panel.settings]
+        return [run.until(round(run.config.steps * self.suite.moment)) for run in first]
 
 
 def draw(material: Material, out: Path) -> list[Path]:
     """Write the files of a suite to a folder; their paths."""
-    return DRAWINGS[material.suite.drawing](material, out / material.suite.name)
+    suite, file = material.suite, out / material.suite.name
+    if suite.drawing in WITHOUT_RUNS:
+        return WITHOUT_RUNS[suite.drawing](material, file)
+    files = []
+    for title, figure in FROM_RUNS[suite.drawing](material).items():
+        files += _save(figure, _named(file, title))
+    if suite.drawing == CURVES:
+        table = file.with_suffix(".md")
+        write_atomic(table, curve_table(material) + "\n")
+        files.append(table)
+    return files
 
 
-Draw = Callable[[Material, Path], list[Path]]
-
-
-def _curves(material: Material, out: Path) -> list[Path]:
-    """Success over steps, and the same runs as a table."""
-    settings = {
-        panel.title: [Setting(line.label, material.runs_of(line)) for line in panel.lines]
-        for panel in material.panels
-    }
-    figure = curves.panel_curves(settings, material.smooth)
+def curve_table(material: Material) -> str:
+    """The runs behind curves as `hess compare` compares them."""
     measure = Measure()
     runs = [
-        ComparedRun.of(run, title, setting.label)
-        for title, group in settings.items()
-        for setting in group
+        ComparedRun.of(run, panel.title, setting.label)
+        for panel in material.panels
+        for setting in panel.settings
         for run in setting.runs
     ]
-    table = as_markdown(compare(runs, measure), measure)
-    write_atomic(out.with_suffix(".md"), table + "\n")
-    return [*_save(figure, out), out.with_suffix(".md")]
+    return as_markdown(compare(runs, measure), measure)
 
 
-def _one_run(name: str, material: Material, out: Path) -> list[Path]:
+# --- from runs: figures by what tells them apart, "" where there is one ------------------------
+
+Figures = dict[str, Figure]
+
+
+def _curves(material: Material) -> Figures:
+    """Success over steps."""
+    panels = {panel.title: list(panel.settings) for panel in material.panels}
+    return {"": curves.panel_curves(panels, material.smooth)}
+
+
+def _one_run(name: str, material: Material) -> Figures:
     """A figure of `hess plot` of the first run, one for every task."""
     draw_run = RUN_FIGURES[name]
-    pictures = [draw_run(material.pictured(panel)[0]) for panel in material.panels]
-    return _save_each(pictures, material.panels, out)
+    return _per_panel(material, lambda panel: draw_run(material.pictured(panel)[0]))
 
 
-def _side_by_side(name: str, material: Material, out: Path) -> list[Path]:
+def _side_by_side(name: str, material: Material) -> Figures:
     """A figure of `hess plot` with one run of every variant, one for every task."""
     draw_runs = METHOD_FIGURES[name]
-    pictures = [draw_runs(material.pictured(panel)) for panel in material.panels]
-    return _save_each(pictures, material.panels, out)
+    return _per_panel(material, lambda panel: draw_runs(material.pictured(panel)))
 
 
-def _all_runs(name: str, material: Material, out: Path) -> list[Path]:
+def _per_panel(material: Material, draw_panel: Callable[[ShownPanel], Figure]) -> Figures:
+    alone = len(material.panels) == 1
+    return {"" if alone else panel.title: draw_panel(panel) for panel in material.panels}
+
+
+def _all_runs(name: str, material: Material) -> Figures:
     """A figure of `hess plot` of all runs together."""
-    runs = [
-        run for panel in material.panels for line in panel.lines for run in material.runs_of(line)
-    ]
-    return _save(CURVE_FIGURES[name](runs, material.smooth), out)
+    runs = [run for panel in material.panels for each in panel.settings for run in each.runs]
+    return {"": CURVE_FIGURES[name](runs, material.smooth)}
+
+
+CURVES = "curves"
+FROM_RUNS: dict[str, Callable[[Material], Figures]] = {
+    CURVES: _curves,
+    "measures": partial(_one_run, "measures"),
+    "skills": partial(_one_run, "skills"),
+    "latent": partial(_one_run, "latent"),
+    "representation": partial(_side_by_side, "representation"),
+    "subgoals": partial(_side_by_side, "subgoals"),
+    "intrinsic-variance": partial(_all_runs, "intrinsic-variance"),
+}
+
+
+# --- without runs -----------------------------------------------------------------------------
 
 
 def _task(material: Material, out: Path) -> list[Path]:
@@ -96,10 +137,11 @@ def _task(material: Material, out: Path) -> list[Path]:
     from hess.envs.rendering import render_picture
 
     runtime.configure()
-    files = _files(out, material.tasks)
+    titles = [""] if len(material.tasks) == 1 else list(material.tasks)
+    files = [_named(out, title).with_suffix(".png") for title in titles]
     for task, file in zip(material.tasks, files, strict=True):
-        render_picture(task, file.with_suffix(".png"))
-    return [file.with_suffix(".png") for file in files]
+        render_picture(task, file)
+    return files
 
 
 def _gallery(material: Material, out: Path) -> list[Path]:
@@ -118,30 +160,18 @@ def _hyper_parameters(material: Material, out: Path) -> list[Path]:
     return [file]
 
 
-DRAWINGS: dict[str, Draw] = {
-    "curves": _curves,
-    "measures": partial(_one_run, "measures"),
-    "skills": partial(_one_run, "skills"),
-    "latent": partial(_one_run, "latent"),
-    "representation": partial(_side_by_side, "representation"),
-    "subgoals": partial(_side_by_side, "subgoals"),
-    "intrinsic-variance": partial(_all_runs, "intrinsic-variance"),
+HYPER_PARAMETERS = "hyper-parameters"
+WITHOUT_RUNS: dict[str, Callable[[Material, Path], list[Path]]] = {
     "task": _task,
     "tasks": _gallery,
-    "hyper-parameters": _hyper_parameters,
+    HYPER_PARAMETERS: _hyper_parameters,
 }
+DRAWINGS = (*FROM_RUNS, *WITHOUT_RUNS)
 
 
-def _save_each(pictures: Sequence[Figure], panels: Sequence[Panel], out: Path) -> list[Path]:
-    files = _files(out, [panel.title for panel in panels])
-    return [path for file, each in zip(files, pictures, strict=True) for path in _save(each, file)]
-
-
-def _files(out: Path, names: Sequence[str]) -> list[Path]:
+def _named(out: Path, title: str) -> Path:
     """The suite's own name, with what tells files apart where there are several."""
-    if len(names) == 1:
-        return [out]
-    return [out.with_name(f"{out.name}-{name}".replace("/", "-")) for name in names]
+    return out.with_name(f"{out.name}-{title}".replace("/", "-")) if title else out
 
 
 def _save(figure: Figure, out: Path) -> list[Path]:

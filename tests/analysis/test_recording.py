@@ -9,14 +9,14 @@ import pytest
 
 from hess import runtime
 from hess.analysis.protocol import BUDGETS
-from hess.analysis.recorded import read_curves
+from hess.analysis.recorded import read_curves, table_path, write_table
 from hess.analysis.recording import record_runs
 from hess.api import make_config
 from hess.cli import main
 from hess.errors import HessError
 from hess.files import read_json
 from hess.runs.folder import RunFolder
-from tests.analysis.recorded import make_run
+from tests.analysis.recorded import make_run, recorded
 
 BUDGET = BUDGETS["PointMaze"]
 
@@ -175,6 +175,27 @@ def test_a_recorded_seed_is_not_replaced_alone(
     assert "seed 0 of hess on PointMaze is recorded already; --replace" in said
 
 
+def test_a_row_that_breaks_the_protocol_gets_no_further_seeds(
+    tmp_path: Path, results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = recorded(0, 0.0, 1.0, task="PointMaze", dirty=True)
+    write_table(table_path(results, "main", "hess", "PointMaze"), [before])
+    said = refused(capsys, results, trained(tmp_path / "run", 1))
+    assert "the recorded row of hess on PointMaze breaks the protocol: changed checkout" in said
+    record_runs([trained(tmp_path / "again", 1)], results, "main", replace=True)
+    assert seeds_of(results) == {1: 1.0}
+
+
+def test_values_of_a_field_that_a_suite_varies_have_rows_of_their_own(
+    tmp_path: Path, results: Path
+) -> None:
+    varied = ("capacity", "representation.interval")
+    runs = [trained(tmp_path / str(n), 0, representation__interval=n) for n in (50, 150)]
+    record_runs(runs, results, "fig14", varied)
+    names = [f"hess,capacity=1000000,representation.interval={n}" for n in (150, 50)]
+    assert [curve.method for curve in read_curves(results)] == names
+
+
 def test_one_seed_twice_is_refused(
     tmp_path: Path, results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -197,7 +218,10 @@ def test_the_command_records_and_renews_the_tables(
     readme.write_text("<!-- results:start -->\n<!-- results:end -->\n")
     runs = [str(trained(tmp_path / str(seed), seed)) for seed in range(2)]
     flags = ["--folder", str(results), "--readme", str(readme)]
+    flags += ["--page", str(tmp_path / "docs/paper.md")]
     assert main(["results", *runs, *flags]) == 0
     printed = capsys.readouterr().out
     assert f"recorded seeds 0, 1 in {results / 'main/hess/PointMaze.csv'}" in printed
     assert "| PointMaze | hess | 2 | 150k | 0.50 [0.50, 0.50] |" in readme.read_text()
+    assert "(docs/images/paper/fig4.png)" in readme.read_text()
+    assert "`main/hess/PointMaze (seeds 0, 1 of " in (tmp_path / "docs/paper.md").read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from hess.cli import main
 from hess.cli.sweep import ManyRuns
 from hess.config import Config
 from hess.runs.run import Run, find_runs
-from hess.sweeps.drawings import Material, draw
+from hess.sweeps.drawings import Material, draw, trained_panels
 from hess.sweeps.plan import Plan
 from hess.sweeps.reproduction import Request, panels, plan_of
 from hess.sweeps.suites import SUITES, Suite, suite
@@ -51,7 +52,7 @@ def material(row: Suite, folder: Path, snapshots: int = 4) -> Material:
     """A suite's runs as if they had been trained."""
     shown = panels(row, MADE_UP)
     make_up(plan_of(shown), folder, snapshots)
-    return Material(row, MADE_UP.tasks, shown, folder, smooth=3)
+    return Material(row, MADE_UP.tasks, trained_panels(shown, folder), smooth=3)
 
 
 def make_up(plan: Plan, folder: Path, snapshots: int) -> None:
@@ -87,8 +88,8 @@ def test_curves_come_with_their_table(name: str, tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(PNG)
     text = table.read_text()
     for panel in made.panels:
-        for line in panel.lines:
-            assert f"| {panel.title} | {line.label} | 1 |" in text
+        for setting in panel.settings:
+            assert f"| {panel.title} | {setting.label} | 1 |" in text
 
 
 @pytest.mark.parametrize("name", ["fig6", "fig8"])
@@ -111,9 +112,10 @@ def test_maps_show_the_moment_that_the_paper_shows(tmp_path: Path) -> None:
 
 def test_a_figure_per_task_where_there_are_several(tmp_path: Path) -> None:
     made = material(suite("fig3"), tmp_path / "runs")
-    twice = Material(made.suite, made.tasks, made.panels * 2, made.runs, 1)
-    names = {path.name for path in draw(twice, tmp_path / "figures")}
-    assert names == {"fig3-PointMaze.png", "fig3-PointMaze.pdf"}
+    other = dataclasses.replace(made.panels[0], title="hess/Other")
+    twice = dataclasses.replace(made, panels=(*made.panels, other))
+    names = {path.name for path in draw(twice, tmp_path / "figures") if path.suffix == ".png"}
+    assert names == {"fig3-PointMaze.png", "fig3-hess-Other.png"}
 
 
 def test_the_table_of_hyper_parameters(tmp_path: Path) -> None:
