@@ -17,13 +17,13 @@ from pathlib import Path
 
 import numpy as np
 
-from hess.agents.agent import Arrays, Floats
 from hess.analysis.curves import VARIANCE
 from hess.analysis.explored import earlier_representation, moments, spread_out
 from hess.analysis.latent import newest_trajectories, stride_of
 from hess.analysis.maps import ARROWS
 from hess.analysis.recorded import RecordedSeed
 from hess.analysis.smoothing import thin
+from hess.arrays import Arrays, Floats
 from hess.errors import HessError
 from hess.files import read_bytes, write_atomic
 from hess.runs.logs import Series

@@ -80,7 +80,7 @@ class HighConfig(LevelConfig):
     """Learning rate of actor, critics and temperature."""
     discount: float = 0.9
     """γ per subgoal; near 1, with about ten subgoals per episode, haste would not pay."""
-    initial_temperature: float = 0.05
+    initial_temperature: float = 0.02
     """Entropy temperature at the start; at 1 the entropy bonus drowns a sparse reward for long."""
     target_entropy: float = 0.3
     """Entropy, per dimension of the action, to which the temperature is tuned; uniform is 0.69.
