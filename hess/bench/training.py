@@ -113,6 +113,7 @@ def bench_config(size: Size, task: str, horizon: int, start: Config | None = Non
             "steps": (_FIRST_UPDATE + (1 + size.cycles) * size.cycle) * horizon,
             "representation.first_update": _FIRST_UPDATE,
             "representation.interval": size.cycle,
+            "representation.growth": 0.0,
             "representation.minibatches": round(share * given.representation.minibatches),
             "evaluation.episodes": evaluated,
             "evaluation.interval": cycle_steps,

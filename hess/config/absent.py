@@ -25,6 +25,7 @@ WHEN_ABSENT: dict[str, Any] = {
     "low.actor_interval": 1,
     "high.actor_interval": 1,
     "representation.start": "before",
+    "representation.growth": 0.0,
     "exploration.decided": "segment",
     "exploration.episode_share": 0.5,  # without effect there
     "exploration.reference_segment": 10.0,  # without effect: no run had units by segments

@@ -42,8 +42,6 @@ class LowConfig(LevelConfig):
     """Layer normalisation in the critics' hidden layers."""
     learning_rate: float = 3e-4
     """Learning rate of actor, critics and temperature."""
-    batch_size: int = 256
-    """Transitions per update."""
     discount: float = 0.95
     """γ of this level."""
     updates_per_decision: float = 0.4

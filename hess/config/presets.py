@@ -59,6 +59,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "representation.stable_fraction": 0.3,
         "representation.priority": "loss",
         "representation.interval": 100,
+        "representation.growth": 0.0,
         "representation.minibatches": 50_000,
         "exploration.probability": 0.7,
         "exploration.schedule": "linear",

@@ -37,6 +37,9 @@ class RepresentationConfig:
     """Triplets are drawn ∝ L_tri, uniformly from the worse half, or uniformly from all."""
     interval: int = 100
     """I: episodes between updates."""
+    growth: float = 1.5
+    """While there are few episodes, an update comes as soon as there are this many times as many
+    as at the last one: what a robot can do changes fastest then. 0: only every I episodes."""
     first_update: int = 30
     """Episodes before the first update; active exploration needs a φ."""
     minibatches: int = 20_000

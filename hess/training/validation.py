@@ -46,6 +46,7 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
         "exploration.detour intrinsic.weight intrinsic.novelty_weight intrinsic.potential_weight "
         "fun.intrinsic_weight fun.entropy_weight",
     ),
+    ("0, or above 1", lambda value: value == 0 or value > 1, "representation.growth"),
     (
         "between 0 and 1",
         lambda value: 0.0 <= value <= 1.0,

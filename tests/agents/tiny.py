@@ -39,6 +39,7 @@ FIELDS: dict[str, Any] = {
     "representation.refresh": 12,
     "representation.interval": 4,
     "representation.first_update": 2,
+    "representation.growth": 0.0,
     "intrinsic.hidden": (16,),
     "dads.hidden": (16,),
     "dads.batch_size": 8,

@@ -136,6 +136,12 @@ def test_no_policy_has_more_entropy_than_uniform_actions(level: str) -> None:
     validate(override(Config(), {f"{level}.target_entropy": 0.69}), HORIZON)
 
 
+def test_growth_is_off_or_makes_intervals_longer() -> None:
+    expected = "representation.growth=1.0 is impossible; it must be 0, or above 1"
+    assert refusal(representation__growth=1.0) == expected
+    validate(override(Config(), {"representation.growth": 0.0}), HORIZON)
+
+
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers_have_positive_sizes(name: str) -> None:
     assert refusal(**{name: (16, 0)}) == f"{name}=(16, 0) is impossible; it must be positive sizes"
@@ -173,6 +179,6 @@ def test_every_number_of_the_config_is_covered() -> None:
         for name, value in flat_fields(Config()).items()
         if isinstance(value, int | float | tuple) and not isinstance(value, bool)
     }
-    covered = {"low.target_entropy", "high.target_entropy"}
+    covered = {"low.target_entropy", "high.target_entropy", "representation.growth"}
     covered |= {*AT_LEAST_ONE, *POSITIVE, *SHARES, *NOT_NEGATIVE, *LAYERS, "capacity"}
     assert numbers - covered == anything

@@ -1,6 +1,6 @@
 """HESS, Algorithm 1: active hierarchical exploration with stable subgoal representation learning.
 
-Acting (lines 3-11) is in `hierarchy.py`; this file is what happens between episodes.
+Acting (lines 3-11) is in `acting.py`; this file is what happens between episodes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,11 @@ from hess.agents.hess.bonuses.bonus import SubgoalSpace
 from hess.agents.hess.exploration.explorer import Explorer
 from hess.agents.hess.exploration.selection import CandidatePool
 from hess.agents.hess.high_level import HighLevel, HighState
-from hess.agents.hess.representation import Representation, RepresentationState
+from hess.agents.hess.representation import (
+    Representation,
+    RepresentationState,
+    update_is_due,
+)
 from hess.agents.hess.rollouts import ViewedActor, embed_replay, sample_states
 from hess.agents.hess.snapshot_content import take_snapshot
 from hess.arrays import Arrays, Floats
@@ -238,11 +242,8 @@ class Hess(BaseAgent):
         return self._low.learn(state, sample, key, updates)
 
     def _representation_is_due(self, before: int) -> bool:
-        """Every I episodes, and once early: active exploration needs a φ to start."""
-        config = self.config.representation
-        if not self.has_representation:
-            return self.episodes >= config.first_update
-        return self.episodes // config.interval > before // config.interval
+        """Line 13, and once early: active exploration needs a φ to start."""
+        return update_is_due(self.config.representation, before, self.episodes)
 
     def _update_representation(self, report: Progress) -> dict[str, float]:
         """Line 14: m minibatches of Eq. 3 against φ as it was before."""

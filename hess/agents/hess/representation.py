@@ -39,6 +39,16 @@ class RepresentationState(eqx.Module):
     updates: Array
 
 
+def update_is_due(config: RepresentationConfig, before: int, now: int) -> bool:
+    """Whether φ is to be updated between these numbers of episodes: at the first few, at every
+    multiple of I, and in between while their number still grows by a large factor."""
+    due = config.first_update
+    while due <= before:
+        regular = (due // config.interval + 1) * config.interval
+        due = min(regular, math.ceil(due * config.growth)) if config.growth else regular
+    return due <= now
+
+
 class Representation:
     """Learns φ in updates of m minibatches, each update against φ as it was before."""
 

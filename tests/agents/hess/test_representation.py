@@ -13,7 +13,11 @@ import pytest
 
 from hess.agents.hess.acting import RandomPolicy
 from hess.agents.hess.objective import Anchors, Objective, triplet_loss
-from hess.agents.hess.representation import Representation, RepresentationState
+from hess.agents.hess.representation import (
+    Representation,
+    RepresentationState,
+    update_is_due,
+)
 from hess.agents.hess.rollouts import embed_replay
 from hess.config import RepresentationConfig
 from hess.errors import HessError
@@ -24,6 +28,23 @@ from tests.agents.tiny import INTERVAL, SHAPE, first_coordinates, network, play,
 from tests.learning.gradients import assert_gradient
 
 CONFIG = tiny_config().representation
+
+
+@pytest.mark.parametrize(
+    ("growth", "expected"),
+    [(0.0, [30, 100, 200, 300]), (1.5, [30, 45, 68, 100, 150, 200, 300])],
+)
+def test_updates_come_more_often_while_there_are_few_episodes(
+    growth: float, expected: list[int]
+) -> None:
+    config = RepresentationConfig(first_update=30, interval=100, growth=growth)
+    assert [now for now in range(1, 350) if update_is_due(config, now - 1, now)] == expected
+
+
+def test_a_round_of_several_episodes_makes_one_update() -> None:
+    config = RepresentationConfig(first_update=30, interval=100, growth=1.5)
+    rounds = [now for now in range(20, 220, 20) if update_is_due(config, now - 20, now)]
+    assert rounds == [40, 60, 80, 100, 160, 200]
 
 
 @pytest.fixture(scope="module")
