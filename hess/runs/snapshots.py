@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from hess.agents.agent import Agent
 from hess.arrays import Arrays, Floats
@@ -21,6 +22,7 @@ from hess.runs.tensors import pack_sealed, unpack_sealed
 Parsed = TypeVar("Parsed")
 
 _LIMIT = 2**30  # bytes; a snapshot is small
+_REGION = 1.5  # sizes around a cell's centre that belong to it, if no other is nearer
 
 # How names of files begin. Skills have files of their own: who shows φ need not know of them.
 SUBGOAL_SPACE, SKILLS = "", "skills-"
@@ -82,11 +84,16 @@ class Cells:
     potential: Floats  # [n]
 
     def indices(self, embeddings: Floats) -> NDArray[np.intp]:
-        """The cell that each embedding lies in; -1 where there is none. [m, d] -> [m]."""
-        places = np.floor(self.centres / self.size).astype(np.int64)
-        number = {tuple(place): index for index, place in enumerate(places.tolist())}
-        asked = np.floor(embeddings @ self.plane / self.size).astype(np.int64)
-        return np.array([number.get(tuple(place), -1) for place in asked.tolist()], np.intp)
+        """The cell whose centre is nearest to each embedding; -1 where all are far. [m, d] -> [m].
+
+        In a visited cell of a grid that is the cell's own centre; landmarks have no other cells.
+        """
+        if len(self.centres) == 0:
+            return np.full(len(embeddings), -1, np.intp)
+        limit = _REGION * self.size
+        tree = cKDTree(self.centres)
+        _, nearest = tree.query(embeddings @ self.plane, distance_upper_bound=limit)
+        return np.where(nearest < len(self.centres), nearest, -1)
 
 
 @dataclass(frozen=True)

@@ -139,6 +139,25 @@ def test_cells_of_a_plane_are_looked_up_in_it(tmp_path: Path) -> None:
     assert cells.potential[found[0]] == -7.0
 
 
+def test_landmarks_are_looked_up_as_the_measures_do(tmp_path: Path) -> None:
+    """They lie anywhere, not in the middle of a grid's cells."""
+    shape = SHAPE._replace(subgoal_dim=4)
+    phi = MLP((shape.observation_dim, 8, 4), jax.random.key(0))
+    replay = insert(
+        empty_replay(shape, 5 * shape.horizon), empty_episode(shape)._replace(length=200)
+    )
+    measures = Measures(ExplorationConfig(directions=0, counts="neighbours"), dim=4)
+    visited = np.random.default_rng(2).normal(size=(300, 4))
+    measures.divide(0.7, visited)
+    measures.visit(visited)
+    content = take_snapshot(phi, replay, measures, jax.random.key(0), interval=INTERVAL)
+    cells = load_snapshot(written(tmp_path, content)).cells
+    keys = measures.visits.places.keys(visited)
+    np.testing.assert_allclose(
+        cells.centres[cells.indices(visited)], measures.visits.places.centres(keys)
+    )
+
+
 def test_cells_from_before_there_was_a_plane_divide_all_directions(tmp_path: Path) -> None:
     content = arrays(network(0), network(0))
     assert np.array_equal(content.pop("cells.plane"), np.eye(2))
