@@ -30,6 +30,7 @@ WHEN_ABSENT: dict[str, Any] = {
     "exploration.episode_share": 0.5,  # without effect there
     "exploration.reference_segment": 10.0,  # without effect: no run had units by segments
     "exploration.directions": 0,
+    "exploration.least_cells": 0,
     "exploration.waypoints": 0.0,
     "exploration.detour": 0.0,
     "exploration.revisit_cost": 0.0,

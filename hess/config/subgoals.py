@@ -65,7 +65,7 @@ class ExplorationConfig:
     """Training episodes that count as recent for the "success" schedule."""
     anneal_fraction: float = 0.5
     """Share of training after which a linear p is 0."""
-    candidates: int = 1_000
+    candidates: int = 5_000
     """M: visited states compared in one selection."""
     reach: float = 0.6
     """Candidates lie within this share of r_g around φ(s_t); in the paper all of it, 1."""
@@ -113,6 +113,9 @@ class ExplorationConfig:
     """γ of the cumulative counts, per segment."""
     cell_size: float = 3.0
     """Edge of a grid cell, in units of φ."""
+    least_cells: int = 150
+    """Where fewer cells have been visited, they become smaller, up to a third of their edge: the
+    frontier must not share a cell, or the next one, with what is well known. 0: never."""
     age_discount: float = 0.995
     """Weight of a rollout per episode of its age."""
     attempts: Literal["active", "all"] = "active"

@@ -42,6 +42,7 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
         "0 or more",
         lambda value: value >= 0,
         "seed representation.stability_weight exploration.directions exploration.extension "
+        "exploration.least_cells "
         "exploration.potential_weight exploration.segment_cost exploration.revisit_cost "
         "exploration.detour intrinsic.weight intrinsic.novelty_weight intrinsic.potential_weight "
         "fun.intrinsic_weight fun.entropy_weight",

@@ -12,6 +12,7 @@ from hess.agents.hess.exploration.selection import (
     exploration_probability,
     explored_unit,
     growing_directions,
+    resolving_size,
     widest_directions,
 )
 from hess.agents.hess.rollouts import (
@@ -94,7 +95,8 @@ class Explorer:
         unit = explored_unit(config, explored, lengths, 0.0 if first else self.unit)
         recount = first or turned or config.recount or unit != self.unit
         self.unit = unit
-        self.measures.divide(unit * config.cell_size, visited)
+        size = resolving_size(explored, unit * config.cell_size, config.least_cells)
+        self.measures.divide(size, visited)
         if recount:
             self.measures.recount(visited)
 

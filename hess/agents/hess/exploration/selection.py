@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from hess.agents.hess.exploration.cells import cell_keys
 from hess.agents.hess.exploration.graph import PlaceGraph
 from hess.agents.hess.exploration.places import Places
 from hess.arrays import Floats
@@ -16,6 +17,8 @@ from hess.config import ExplorationConfig
 
 _GOOD_SEGMENT = 0.9  # quantile of the distances that segments cover: most press against something
 _PLACES = 20  # across the widest direction
+_FINER = (1.0, 0.8, 0.65, 0.5, 0.4, 1.0 / 3.0)  # cells, where there are too few
+_SAMPLED = 100_000  # points that show how many cells are visited
 SPREAD_METRICS = ("exploration/novelty_spread", "exploration/potential_spread")
 
 
@@ -150,6 +153,19 @@ def _spread(embeddings: Floats, low: Floats, high: Floats, size: float) -> Float
     places = np.unique(np.floor(np.clip(embeddings, low, high) / size), axis=0)
     within = np.eye(embeddings.shape[-1]) / 12.0  # of a uniform distribution in a place
     return np.cov(places.T) + within if len(places) > 1 else within
+
+
+def resolving_size(points: Floats, size: float, least: int) -> float:
+    """The edge of a cell with which visited points fill enough of them. [n, k].
+
+    A robot that has become fast has long segments, and cells with them; at the end of a corridor
+    the few states beyond the last corner would then count as often visited as the corner itself.
+    """
+    sample = points[:: max(1, -(-len(points) // _SAMPLED))]
+    for share in _FINER:
+        if len(np.unique(cell_keys(sample, share * size))) >= least:
+            return share * size
+    return _FINER[-1] * size
 
 
 def explored_unit(
