@@ -16,6 +16,7 @@ WHEN_ABSENT: dict[str, Any] = {
     "horizon": None,
     "observe": (),
     "high.normalise": False,
+    "high.observation_input": True,
     "high.embedding_input": False,
     "high.hindsight": 0.0,
     "low.hide_explained": False,

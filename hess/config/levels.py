@@ -92,8 +92,11 @@ class HighConfig(LevelConfig):
     normalise: bool = True
     """The networks see everything normalised to mean 0 and variance 1 over all that came so far; in
     `dads`, which controls skills, as it is."""
+    observation_input: bool = False
+    """The networks see s itself (the paper). From a few successes a critic learns by heart in which
+    poses they began; φ(s) has what lasts, and with it they keep what they have found."""
     embedding_input: bool = True
-    """The networks see φ(s), in which subgoals are set, besides s and the goal (the paper)."""
+    """The networks see φ(s), in which subgoals are set, besides the goal."""
     hindsight: float = 0.5
     """Share of the batch whose subgoal is replaced by the embedding that its segment led to."""
     stop_at_success: bool = True

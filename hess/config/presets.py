@@ -44,6 +44,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "high.subgoal_shape": "ball",
         "high.warmup": "policy",
         "high.normalise": False,
+        "high.observation_input": True,
         "high.embedding_input": False,
         "high.hindsight": 0.0,
         "high.stop_at_success": False,

@@ -128,11 +128,12 @@ def low_input(
     return jnp.concatenate([seen, embeddings, subgoals], -1)
 
 
-class HighView(NamedTuple):
+class HighView(eqx.Module):
     """How the high level sees a state and its goal."""
 
     network: MLP | None = None  # φ, whose output it sees between both; None: it does not
     scaling: Scaling | None = None  # of all that it sees; None: as it is
+    observed: bool = eqx.field(static=True, default=True)  # it sees the state itself
 
 
 def high_view(
@@ -143,11 +144,13 @@ def high_view(
     goals: Moments,
 ) -> HighView:
     """The view that the config asks for, scaled by what was seen so far."""
-    network = network if config.embedding_input else None
+    observed, embedded = config.observation_input, config.embedding_input
+    network = network if embedded else None
     if not config.normalise:
-        return HighView(network)
-    seen = (observations, goals) if network is None else (observations, embeddings, goals)
-    return HighView(network, _side_by_side([moments.scaling() for moments in seen]))
+        return HighView(network, observed=observed)
+    parts = [(observed, observations), (embedded, embeddings), (True, goals)]
+    scalings = [moments.scaling() for seen, moments in parts if seen]
+    return HighView(network, _side_by_side(scalings), observed)
 
 
 def _side_by_side(scalings: Sequence[Scaling]) -> Scaling:
@@ -159,25 +162,29 @@ def _side_by_side(scalings: Sequence[Scaling]) -> Scaling:
 
 def high_input_dim(config: HighConfig, observation_dim: int, dim: int, goal_dim: int) -> int:
     """Width of what the high level's networks take."""
-    return observation_dim + (dim if config.embedding_input else 0) + goal_dim
+    observed = observation_dim if config.observation_input else 0
+    return observed + (dim if config.embedding_input else 0) + goal_dim
 
 
 def high_input(view: HighView, observations: Array, goals: Array) -> Array:
-    """s ‖ φ(s) ‖ goal, or s ‖ goal, scaled. -> [..., high_input_dim]."""
+    """s ‖ φ(s) ‖ goal, without one of the first two or with both, scaled. -> [..., width]."""
+    observed = [observations] if view.observed else []
     embeddings = [] if view.network is None else [view.network(observations)]
-    seen = jnp.concatenate([observations, *embeddings, goals], -1)
+    seen = jnp.concatenate([*observed, *embeddings, goals], -1)
     return seen if view.scaling is None else scaled(view.scaling, seen)
 
 
 def host_high_actor(view: HighView, actor: MLP, observation_dim: int, dim: int) -> HostActor:
     """The high level for plain s ‖ φ(s) ‖ goal: the first layer does what `high_input` does."""
     folded = actor if view.scaling is None else fold_scaling(view.scaling, actor)
-    if view.network is None:
-        first = np.asarray(folded.weights[0])
-        unseen = np.zeros((dim, first.shape[1]), first.dtype)
-        first = np.concatenate([first[:observation_dim], unseen, first[observation_dim:]])
-        folded = _with_first_layer(folded, first, np.asarray(folded.biases[0]))
-    return HostActor(folded)
+    first = np.asarray(folded.weights[0])
+    for seen, start, size in (
+        (view.observed, 0, observation_dim),
+        (view.network is not None, observation_dim, dim),
+    ):
+        if not seen:
+            first = np.insert(first, [start] * size, 0.0, axis=0)
+    return HostActor(_with_first_layer(folded, first, np.asarray(folded.biases[0])))
 
 
 def host_low_actor(config: LowConfig, scaling: Scaling, actor: MLP) -> HostActor:

@@ -97,6 +97,11 @@ def validate(config: Config, horizon: int) -> None:
 
 def _validate_combinations(config: Config) -> None:
     representation, dads, kind = config.representation, config.dads, config.intrinsic.kind
+    if not (config.high.observation_input or config.high.embedding_input):
+        raise HessError(
+            "the high level would see nothing but the goal: high.observation_input, "
+            "high.embedding_input or both must be on"
+        )
     least = 2 * representation.dim
     if representation.start == "slow" and any(size < least for size in representation.hidden):
         raise HessError(

@@ -80,6 +80,7 @@ PAPER = {
     "exploration.units": "fixed",
     "exploration.decided": "segment",
     "high.normalise": False,
+    "high.observation_input": True,
     "high.embedding_input": False,
 }
 

@@ -74,6 +74,14 @@ def moments(*pairs: tuple[float, float]) -> Moments:
     return made
 
 
+STATE_ONLY, EMBEDDING_ONLY, BOTH = (True, False), (False, True), (True, True)
+
+
+def high_config(normalise: bool, inputs: tuple[bool, bool]) -> HighConfig:
+    observed, embedded = inputs
+    return HighConfig(normalise=normalise, observation_input=observed, embedding_input=embedded)
+
+
 def view(config: HighConfig) -> HighView:
     observations = moments((1.0, 0.2), (0.0, 2.0), (1.0, 0.5))
     return high_view(
@@ -82,29 +90,31 @@ def view(config: HighConfig) -> HighView:
 
 
 @pytest.mark.parametrize(
-    ("normalise", "embedding_input", "expected"),
+    ("normalise", "inputs", "expected"),
     [
-        (False, False, [1, 2, 3, 8]),
-        (False, True, [1, 2, 3, 4, 8, 8]),
-        (True, False, [0, 1, 4, 2]),
-        (True, True, [0, 1, 4, 0.5, 2, 2]),
+        (False, STATE_ONLY, [1, 2, 3, 8]),
+        (False, BOTH, [1, 2, 3, 4, 8, 8]),
+        (False, EMBEDDING_ONLY, [4, 8, 8]),
+        (True, STATE_ONLY, [0, 1, 4, 2]),
+        (True, BOTH, [0, 1, 4, 0.5, 2, 2]),
+        (True, EMBEDDING_ONLY, [0.5, 2, 2]),
     ],
 )
 def test_what_the_high_level_sees(
-    normalise: bool, embedding_input: bool, expected: list[float]
+    normalise: bool, inputs: tuple[bool, bool], expected: list[float]
 ) -> None:
-    config = HighConfig(normalise=normalise, embedding_input=embedding_input)
-    inputs = high_input(view(config), jnp.asarray(STATE), jnp.asarray(GOAL))
-    np.testing.assert_allclose(inputs[0], expected, rtol=1e-6)
+    config = high_config(normalise, inputs)
+    seen = high_input(view(config), jnp.asarray(STATE), jnp.asarray(GOAL))
+    np.testing.assert_allclose(seen[0], expected, rtol=1e-6)
     assert high_input_dim(config, 3, 2, 1) == len(expected)
 
 
-@pytest.mark.parametrize("embedding_input", [True, False])
+@pytest.mark.parametrize("inputs", [STATE_ONLY, BOTH, EMBEDDING_ONLY])
 @pytest.mark.parametrize("normalise", [True, False])
 def test_the_host_s_high_level_takes_plain_inputs_and_acts_as_the_network(
-    normalise: bool, embedding_input: bool
+    normalise: bool, inputs: tuple[bool, bool]
 ) -> None:
-    config = HighConfig(normalise=normalise, embedding_input=embedding_input)
+    config = high_config(normalise, inputs)
     seeing = view(config)
     actor = network([high_input_dim(config, 3, 2, 1), 16, 16, 4])
     mean, _ = gaussian(actor, high_input(seeing, jnp.asarray(STATE), jnp.asarray(GOAL)))

@@ -67,6 +67,7 @@ SHARES += ["exploration.way_share", "exploration.waypoints", "exploration.episod
 SHARES += ["intrinsic.discount", "intrinsic.target_rate"]
 NOT_NEGATIVE = [
     "exploration.directions",
+    "exploration.least_cells",
     "seed",
     "representation.stability_weight",
     "exploration.extension",
@@ -145,6 +146,11 @@ def test_growth_is_off_or_makes_intervals_longer() -> None:
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers_have_positive_sizes(name: str) -> None:
     assert refusal(**{name: (16, 0)}) == f"{name}=(16, 0) is impossible; it must be positive sizes"
+
+
+def test_the_high_level_sees_something() -> None:
+    message = refusal(high__observation_input=False, high__embedding_input=False)
+    assert message.startswith("the high level would see nothing but the goal")
 
 
 @pytest.mark.parametrize("kind", ["reactive", "prediction", "successor"])
