@@ -113,7 +113,7 @@ class ExplorationConfig:
     """γ of the cumulative counts, per segment."""
     cell_size: float = 3.0
     """Edge of a grid cell, in units of φ."""
-    least_cells: int = 150
+    least_cells: int = 100
     """Where fewer cells have been visited, they become smaller, up to a third of their edge: the
     frontier must not share a cell, or the next one, with what is well known. 0: never."""
     age_discount: float = 0.995
