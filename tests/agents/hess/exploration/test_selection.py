@@ -17,6 +17,7 @@ from hess.agents.hess.exploration.selection import (
     explored_unit,
     extend,
     growing_directions,
+    resolving_size,
     scores,
     select_subgoal,
     widest_directions,
@@ -307,3 +308,13 @@ def test_detours_are_no_candidates_unless_there_is_nothing_else() -> None:
 def test_the_spread_compares_both_terms_of_eq_6() -> None:
     spread = pool((0, 0, 1, -4), (1, 0, 3, -8)).spread(potential_weight=0.5)
     assert list(spread.values()) == [1.0, 0.5 * 2.0]
+
+
+@pytest.mark.parametrize(
+    ("least", "share"), [(0, 1.0), (100, 1.0), (101, 0.8), (170, 0.65), (1_000, 1.0 / 3.0)]
+)
+def test_cells_become_finer_until_there_are_enough(least: int, share: float) -> None:
+    """A square of ten by ten cells, evenly visited."""
+    axis = np.linspace(0.001, 29.999, 300)
+    points = np.stack(np.meshgrid(axis, axis), -1).reshape(-1, 2)
+    assert resolving_size(points, 3.0, least) == pytest.approx(3.0 * share)
