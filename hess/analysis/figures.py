@@ -14,8 +14,6 @@ from hess.errors import MissingExtraError
 from hess.runs.folder import folder_name
 from hess.runs.run import NothingToDrawError, Run
 
-FORMATS = (".png", ".pdf")
-
 # One run each.
 RUN_FIGURES: dict[str, Callable[[Run], Figure]] = {
     "curve": curves.run_curve,
@@ -58,9 +56,7 @@ def draw_all(
         except MissingExtraError as error:
             missing = error
             continue
-        for ending in FORMATS:
-            style.save_figure(figure, path.with_name(path.name + ending))
-        yield path.with_name(path.name + FORMATS[0])
+        yield style.save_formats(figure, path)[0]
     if missing is not None:
         raise missing
 

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from hess.agents.methods import METHODS
-from hess.analysis.smoothing import running_mean
 from hess.analysis.statistics import half_width
 from hess.arrays import Floats
-from hess.runs.logs import Series
+from hess.runs.logs import Series, running_mean
 from hess.runs.run import Run
 
 _NOT_A_SETTING = ("seed", "steps", "task", "method", "record.", "evaluation.", "pipeline")

@@ -9,13 +9,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from hess import runtime
 from hess.encoding import Picture
 from hess.envs.adapter import State
 from hess.envs.cheetah import Cheetah
 from hess.envs.models import maze_model
 from hess.envs.physics import mujoco
 from hess.envs.point import PointMaze
+from hess.envs.scene import open_renderer
 from hess.envs.task import GoalTask
 from hess.errors import HessError
 
@@ -56,11 +56,7 @@ class MujocoStage:
         self._model.vis.global_.offwidth = self._model.vis.global_.offheight = SIZE
         self._model.vis.quality.shadowsize = 2048
         self._data = mujoco.MjData(self._model)
-        try:
-            self._renderer = mujoco.Renderer(self._model, SIZE, SIZE)
-        except Exception as error:  # every GL backend has errors of its own
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise HessError(f"cannot draw here ({reason}): {runtime.rendering_advice()}") from error
+        self._renderer = open_renderer(self._model, SIZE, SIZE)
         self._overview_camera, self._tracking_camera = self._overview(), self._tracking()
 
     def draw(self, state: State, trail: Sequence[Point], subgoal: Point | None) -> list[Picture]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import importlib
 import os
+import shlex
+import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,12 +48,12 @@ COMMANDS = (
     Command("render", "Tasks", "hess.cli.tasks:Render"),
     Command("methods", "Training", "hess.cli.listing:Methods"),
     Command("train", "Training", "hess.cli.train:Train"),
-    Command("evaluate", "Training", "hess.cli.evaluate:Evaluate"),
+    Command("evaluate", "Training", "hess.cli.train:Evaluate"),
     Command("sweep", "Many runs", "hess.cli.sweep:Sweep"),
     Command("sweep status", "Many runs", "hess.cli.sweep:Status"),
     Command("reproduce", "Many runs", "hess.cli.reproduce:Reproduce"),
     Command("results", "Many runs", "hess.cli.results:Results"),
-    Command("compare", "Many runs", "hess.cli.compare:Compare"),
+    Command("compare", "Many runs", "hess.cli.results:Compare"),
     Command("plot", "Look", "hess.cli.look:Plot"),
     Command("report", "Look", "hess.cli.look:Report"),
     Command("view", "Look", "hess.cli.look:View"),
@@ -121,3 +123,21 @@ def overview() -> str:
             lines.append(f"  {command.name:{width}}  {summary}")
     lines += ["", "hess COMMAND --help shows the flags of a command, hess --version the version."]
     return "\n".join(lines)
+
+
+def resume_command() -> str:
+    """The command line that was typed; given again, it goes on."""
+    return shlex.join([*_program(), *sys.argv[1:]])
+
+
+def signal_code(number: int) -> int:
+    """What shells and schedulers expect of a program that a signal has ended."""
+    return 128 + number
+
+
+def _program() -> list[str]:
+    """`hess`, or what was typed where the PATH does not lead to this one."""
+    found, typed = shutil.which("hess"), sys.argv[0]
+    if found and os.path.exists(typed) and os.path.samefile(found, typed):
+        return ["hess"]
+    return [typed] if os.access(typed, os.X_OK) else [sys.executable, typed]

@@ -15,12 +15,12 @@ from gymnasium import spaces
 
 from hess.config import Config
 from hess.envs import registry
-from hess.envs.actions import ActionScale
 from hess.envs.arguments import make_keywords
 from hess.envs.making import raised
 from hess.envs.memory import machine_memory, most_memory
-from hess.envs.observing import (
+from hess.envs.spaces import (
     ACHIEVED,
+    ActionScale,
     Observer,
     is_goal_space,
     observed_keys,
@@ -56,10 +56,6 @@ class Wanted(NamedTuple):
 
 
 _AS_IT_IS = Wanted()
-
-
-class _MisfitError(Exception):
-    """What does not fit, as a sentence."""
 
 
 def check_env(task: str, wanted: Wanted = _AS_IT_IS, **kwargs: Any) -> list[Check]:
@@ -104,7 +100,7 @@ def _try(
 ) -> Check:
     try:
         return Check(name, True, inspect(env, wanted), required)
-    except (_MisfitError, HessError) as misfit:
+    except HessError as misfit:
         return Check(name, False, str(misfit), required)
     except Exception as error:  # a user's environment may fail in any way; the report says how
         return Check(name, False, f"it failed with {raised(error)}", required)
@@ -135,7 +131,7 @@ def _action(env: Any, _: Wanted) -> str:
 def _horizon(env: Any, _: Wanted) -> str:
     steps = getattr(env.spec, "max_episode_steps", None)
     if steps is None:
-        raise _MisfitError(
+        raise HessError(
             "unknown; give --horizon STEPS, or max_episode_steps when you register the environment"
         )
     return f"{steps} steps"
@@ -151,7 +147,7 @@ def _values(env: Any, wanted: Wanted) -> str:
         observation, reward, terminated, truncated, _ = env.step(env.action_space.sample())
         _fits(observer, observation, "step()")
         if not math.isfinite(float(reward)):
-            raise _MisfitError(f"step() gave the reward {reward}")
+            raise HessError(f"step() gave the reward {reward}")
         if terminated or truncated:
             env.reset()
     return f"{STEPS} random steps gave finite numbers in the declared shapes"
@@ -164,11 +160,9 @@ def _fits(observer: Observer, raw: Any, source: str) -> None:
         ("a goal", observed.goal, observer.goal_dim),
     ):
         if values.size != size:
-            raise _MisfitError(
-                f"{source} gave {name} of {values.size} numbers, declared are {size}"
-            )
+            raise HessError(f"{source} gave {name} of {values.size} numbers, declared are {size}")
         if not np.isfinite(real_numbers(values)).all():
-            raise _MisfitError(f"{source} gave NaN or infinity in {name}")
+            raise HessError(f"{source} gave NaN or infinity in {name}")
 
 
 def _success(env: Any, wanted: Wanted) -> str:
@@ -183,14 +177,14 @@ def _success(env: Any, wanted: Wanted) -> str:
             break
     missing = signal.missing()
     if missing is not None:
-        raise _MisfitError(f"the environment {missing}")
+        raise HessError(f"the environment {missing}")
     return signal.description
 
 
 def _compute_reward(env: Any, wanted: Wanted) -> str:
     compute = getattr(env.unwrapped, "compute_reward", None)
     if compute is None:
-        raise _MisfitError("none; goals cannot be relabelled, HESS itself does not need it")
+        raise HessError("none; goals cannot be relabelled, HESS itself does not need it")
     env.action_space.seed(SEED)
     env.reset(seed=SEED)
     achieved, desired, infos, rewards = [], [], [], []
@@ -202,17 +196,17 @@ def _compute_reward(env: Any, wanted: Wanted) -> str:
         rewards.append(float(reward))
     batch = np.asarray(compute(np.stack(achieved), np.stack(desired), np.array(infos)))
     if batch.shape != (4,):
-        raise _MisfitError(f"on a batch of 4 goals it gave the shape {batch.shape}, not (4,)")
+        raise HessError(f"on a batch of 4 goals it gave the shape {batch.shape}, not (4,)")
     single = [float(compute(*each)) for each in zip(achieved, desired, infos, strict=True)]
     if not (np.allclose(batch, rewards) and np.allclose(single, rewards)):
-        raise _MisfitError("it does not give the rewards that step() gave")
+        raise HessError("it does not give the rewards that step() gave")
     return "agrees with step(), on single goals and on batches"
 
 
 def _seeding(env: Any, _: Wanted) -> str:
     first, second = (_trajectory(env) for _ in range(2))
     if not all(np.array_equal(a, b) for a, b in zip(first, second, strict=True)):
-        raise _MisfitError(
+        raise HessError(
             "two episodes with the same seed and actions differ: runs cannot be repeated"
         )
     return "same seed, same trajectory"
@@ -224,7 +218,7 @@ def _replay(env: Any, wanted: Wanted) -> str:
     numbers = observer.observation_dim + observer.goal_dim + ActionScale(env.action_space).dim
     needed = 4 * numbers * Config().capacity
     if needed > most_memory():
-        raise _MisfitError(
+        raise HessError(
             f"of the default capacity it needs {needed / 1e9:.0f} GB, this machine has "
             f"{machine_memory() / 1e9:.0f}; train with a smaller --capacity"
         )

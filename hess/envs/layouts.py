@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from hess.errors import HessError
 
 POINT_STRIDE = 1.0  # metres per step at full action
@@ -228,3 +230,14 @@ class Layout:
             left -= covered
             blocks.append(((row, column), (row + height - 1, column + width - 1)))
         return tuple(blocks)
+
+
+def random_free_point(
+    layout: Layout, generator: np.random.Generator, clearance: float, taken: str = BLOCK
+) -> tuple[float, float]:
+    """Uniform over the cells that can be reached and are not `taken`, off their edges."""
+    cells = [cell for cell in layout.reachable if layout.rows[cell[0]][cell[1]] not in taken]
+    x, y = layout.centre(cells[generator.integers(len(cells))])
+    room = max(layout.cell / 2 - clearance, 0.0)
+    dx, dy = generator.uniform(-room, room, 2).tolist()
+    return x + dx, y + dy

@@ -21,8 +21,7 @@ from typing import Any, NamedTuple, Protocol
 
 from hess.config import Config
 from hess.errors import HessError
-from hess.files import read_sealed, reason, remove_leftovers, write_sealed
-from hess.lock import FileLock, TakenError
+from hess.files import FileLock, TakenError, read_sealed, reason, remove_leftovers, write_sealed
 from hess.runs.folder import RunFolder, from_json, refuse_changes
 from hess.runs.manifest import newest_manifest, refuse_other_config
 from hess.sweeps.plan import Plan, PlannedRun
@@ -99,7 +98,10 @@ class SweepFolder:
     def add(self, plan: Plan) -> None:
         """Note the runs of a plan that was checked, beside those that are planned already."""
         merged = self._planned() | {run.key: run for run in plan}
-        runs = [{"name": each.name, "config": _plain(each.config)} for each in merged.values()]
+        runs = [
+            {"name": each.name, "config": dataclasses.asdict(each.config)}
+            for each in merged.values()
+        ]
         write_sealed(self.plan_file, _stamp() | {"runs": runs})
 
     def _planned(self) -> dict[str, PlannedRun]:
@@ -132,10 +134,6 @@ def without_running(notes: Mapping[str, Note]) -> dict[str, Note]:
 
 def _stamp() -> dict[str, Any]:
     return {"format": FORMAT, "hess": version("hess")}
-
-
-def _plain(config: Config) -> dict[str, Any]:
-    return dataclasses.asdict(config)
 
 
 def _read(path: Path) -> dict[str, Any]:

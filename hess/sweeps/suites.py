@@ -32,10 +32,6 @@ class Grid:
     chosen: bool = False
     """The paper shows the values in a figure only: these are ours, around the one it settled on."""
 
-    def overrides(self) -> list[dict[str, Any]]:
-        """A config override for each value."""
-        return [{self.field: value} for value in self.values]
-
 
 _GRID_ROWS = (
     Grid(

@@ -101,7 +101,7 @@ def _follow_the_starter() -> None:
 
 def _await_predecessor(path: Path) -> None:
     """A worker whose starter was killed may still be saving what it has learned."""
-    from hess.lock import TakenError
+    from hess.files import TakenError
 
     folder = RunFolder(path)
     deadline = time.monotonic() + _PATIENCE

@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 
 from hess.agents.hess.exploration.selection import scores
 from hess.analysis.explained import EVALUATIONS, Explanation, shown_diagnostics
-from hess.analysis.projection import Projection
-from hess.analysis.smoothing import smoothed, thin
 from hess.envs.floorplan import FloorPlan
 from hess.errors import HessError
 from hess.runs.logs import GrowingMetrics, Series, metric_series, recent_metrics
 from hess.runs.run import Run, task_plan, walk
-from hess.runs.snapshots import Snapshot, Trajectory, load_snapshot
+from hess.runs.snapshots import Projection, Snapshot, Trajectory, load_snapshot
 
 Payload = dict[str, Any]
 
@@ -167,7 +165,7 @@ def _charts(columns: dict[str, Series], explained: dict[str, Explanation]) -> li
         if name in columns:
             chart = {"name": name, **text._asdict(), **_line(columns[name])}
             if len(columns[name].steps) >= _NOISY:
-                chart["smooth"] = _line(smoothed(columns[name]))
+                chart["smooth"] = _line(columns[name].smoothed())
             charts.append(chart)
     return charts
 
@@ -177,7 +175,7 @@ def _diagnostics(columns: dict[str, Series]) -> list[Payload]:
 
 
 def _line(series: Series) -> Payload:
-    thinned = thin(series, _POINTS)
+    thinned = series.thinned(_POINTS)
     return {"steps": numbers(thinned.steps, 12), "values": numbers(thinned.values)}
 
 
