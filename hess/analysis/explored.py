@@ -210,7 +210,8 @@ def spread_out(steps: list[int], count: int = _MOMENTS) -> list[int]:
 
 def _marks(axes: Axes, points: Floats, colour: str, marker: str) -> None:
     line, edge = (1.0, None) if marker == "x" else (0.4, "white")
-    axes.scatter(*points.T, 16, colour, marker, linewidths=line, edgecolors=edge, zorder=4)
+    x, y = points.T
+    axes.scatter(x, y, 16, colour, marker=marker, linewidths=line, edgecolors=edge, zorder=4)
 
 
 def subgoal_legend(figure: Figure) -> None:

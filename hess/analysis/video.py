@@ -140,9 +140,10 @@ class SpaceMap:
         draw = ImageDraw.Draw(self._background)
         last = max(int(snapshot.states.steps.max()), 1)
         order = np.argsort(-snapshot.states.steps.astype(int), kind="stable")
-        colours = start_to_end(snapshot.states.steps / last)
+        colours = start_to_end(snapshot.states.steps / last)  # drawn halfway to white
         for index in order:
-            _dot(draw, self._pixel(points[index]), 2.2 * _FINE, _faded(colours[index]))
+            faded = tuple(int(255 * (0.5 + 0.5 * part)) for part in colours[index][:3])
+            _dot(draw, self._pixel(points[index]), 2.2 * _FINE, faded)
 
     def draw(self, path: Sequence[Floats], subgoal: Floats) -> Picture:
         """The way through φ-space so far and where it should lead next."""
@@ -211,11 +212,6 @@ def _dot(
     x, y = centre
     box = (x - radius, y - radius, x + radius, y + radius)
     draw.ellipse(box, fill=fill, outline=outline, width=_FINE)
-
-
-def _faded(colour: Floats) -> tuple[int, ...]:
-    """Halfway to white: a background."""
-    return tuple(int(255 * (0.5 + 0.5 * part)) for part in colour[:3])
 
 
 @cache

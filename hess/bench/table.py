@@ -12,7 +12,7 @@ from typing import NamedTuple
 from hess import runtime
 from hess.bench.measuring import FULL, Goal, Row, Size
 from hess.bench.processes import rows_of
-from hess.bench.updates import baseline_row, limit_row
+from hess.bench.updates import baseline_rows, limit_rows
 from hess.errors import HessError
 from hess.files import write_json
 
@@ -27,10 +27,6 @@ class Part(NamedTuple):
     cores: int
     measure: Callable[[Size, Sequence[int]], list[Row]]
     obstacle: Callable[[], str | None] = lambda: None
-
-
-def _one(measure: Callable[[Size, Sequence[int]], Row]) -> Callable[..., list[Row]]:
-    return lambda size, cores: [measure(size, cores)]
 
 
 def _rows(target: str) -> Callable[..., list[Row]]:
@@ -52,10 +48,10 @@ def _no_proc() -> str | None:
 
 PARTS = (
     Part("envs", "environment steps", 1, _rows("simulation:rows")),
-    Part("sac", "SAC update on one core", 1, _one(limit_row)),
-    Part("sac", "SAC update on two cores", 2, _one(limit_row)),
-    Part("baseline", "Stable-Baselines3 on one core", 1, _one(baseline_row), _no_baseline),
-    Part("baseline", "Stable-Baselines3 on two cores", 2, _one(baseline_row), _no_baseline),
+    Part("sac", "SAC update on one core", 1, limit_rows),
+    Part("sac", "SAC update on two cores", 2, limit_rows),
+    Part("baseline", "Stable-Baselines3 on one core", 1, baseline_rows, _no_baseline),
+    Part("baseline", "Stable-Baselines3 on two cores", 2, baseline_rows, _no_baseline),
     Part("representation", "φ minibatches", 1, _rows("components:representation")),
     Part("acting", "actions", 1, _rows("components:acting")),
     Part("measures", "novelty and potential", 1, _rows("estimators:rows")),

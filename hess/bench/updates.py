@@ -36,17 +36,17 @@ _TIMES_FASTER = 2.5
 _COUNTS = {1: "one core", 2: "two cores"}
 
 
-def limit_row(size: Size, cores: Sequence[int]) -> Row:
+def limit_rows(size: Size, cores: Sequence[int]) -> list[Row]:
     """An update against its arithmetic at the speed of a 1024³ single-precision product."""
-    return _row("sac", "matmul", "its arithmetic at sgemm speed", size, cores)
+    return _rows("sac", "matmul", "its arithmetic at sgemm speed", size, cores)
 
 
-def baseline_row(size: Size, cores: Sequence[int]) -> Row:
+def baseline_rows(size: Size, cores: Sequence[int]) -> list[Row]:
     """An update against one by Stable-Baselines3's `SAC.train()`."""
-    return _row("baseline", "stable_baselines", "Stable-Baselines3", size, cores)
+    return _rows("baseline", "stable_baselines", "Stable-Baselines3", size, cores)
 
 
-def _row(group: str, other: str, other_name: str, size: Size, cores: Sequence[int]) -> Row:
+def _rows(group: str, other: str, other_name: str, size: Size, cores: Sequence[int]) -> list[Row]:
     count = len(cores)
     with (
         worker("hess.bench.updates:update", size, cores) as ours,
@@ -57,7 +57,8 @@ def _row(group: str, other: str, other_name: str, size: Size, cores: Sequence[in
         mine, reference = in_turns(ours.measure, theirs.measure, repetitions=size.repetitions)
     goal = Goal("at least", _SHARE_OF_LIMIT[count] if group == "sac" else _TIMES_FASTER)
     name = f"SAC update, {_COUNTS[count]}"
-    return compared(group, name, "ms", (mine, reference), other_name, goal=goal, times_faster=True)
+    pair = (mine, reference)
+    return [compared(group, name, "ms", pair, other_name, goal=goal, times_faster=True)]
 
 
 # --- what the processes time ------------------------------------------------------------------

@@ -41,12 +41,11 @@ class Train(Config):
         chosen_preset = _value_of("--preset", arguments) or "default"
         chosen_method = _value_of("--method", arguments) or "hess"
         config = import_method(chosen_method).apply(preset(chosen_preset))
-        return cls(**_shallow(config), preset=chosen_preset)
+        return cls(**_fields(config), preset=chosen_preset)
 
     def config(self) -> Config:
         """The run's config, without what only the command line needs."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(Config)}
-        return Config(**fields | {"env": normalised(self.env)})
+        return Config(**_fields(self) | {"env": normalised(self.env)})
 
     def run(self) -> int:
         """Train and say where everything lies."""
@@ -104,8 +103,8 @@ def _value_of(flag: str, arguments: Sequence[str]) -> str | None:
     return None
 
 
-def _shallow(config: Config) -> dict[str, Any]:
-    return {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
+def _fields(config: Config) -> dict[str, Any]:
+    return {field.name: getattr(config, field.name) for field in dataclasses.fields(Config)}
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ def can_train(checks: list[Check]) -> bool:
 def _run(env: Any, wanted: Wanted) -> Iterator[Check]:
     required: tuple[tuple[str, Callable[[Any, Wanted], str]], ...] = (
         ("observation", _observation),
-        ("action bounds", _action),
+        ("action bounds", lambda env, _: ActionScale(env.action_space).description),
         ("horizon", _horizon),
         ("reset and step", _values),
         ("success signal", _success),
@@ -122,10 +122,6 @@ def _observation(env: Any, wanted: Wanted) -> str:
     hidden = [key for key in usual_keys(space) if key not in observer.keys]
     unused = f"; {', '.join(hidden)} will not be used" if hidden else ""
     return f"{kind}: {observer.description}{why}{unused}"
-
-
-def _action(env: Any, _: Wanted) -> str:
-    return ActionScale(env.action_space).description
 
 
 def _horizon(env: Any, _: Wanted) -> str:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from hess.errors import HessError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 POINT_STRIDE = 1.0  # metres per step at full action
 
@@ -139,12 +141,8 @@ class Layout:
         seen, frontier = {self.start_cell}, [self.start_cell]
         while frontier:
             row, column = frontier.pop()
-            for cell in (
-                (row - 1, column),
-                (row + 1, column),
-                (row, column - 1),
-                (row, column + 1),
-            ):
+            for down, right in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+                cell = row + down, column + right
                 if cell not in seen and self.rows[cell[0]][cell[1]] != WALL:
                     seen.add(cell)
                     frontier.append(cell)

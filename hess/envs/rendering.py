@@ -53,11 +53,11 @@ def render_video(
             raise HessError(f"episodes of {task!r} may never end; give --steps for its video")
         env.action_space.seed(seed)
         env.reset(seed=seed)
-        frames = [_frame(env, task)]
+        frames = [picture_of(env, task)]
         done = False
         while not done and (steps is None or len(frames) <= steps):
             _, _, terminated, truncated, _ = env.step(env.action_space.sample())
-            frames.append(_frame(env, task))
+            frames.append(picture_of(env, task))
             done = terminated or truncated
         encode_video(out, frames, int(env.metadata.get("render_fps") or FRAMES_PER_SECOND))
     finally:
@@ -75,7 +75,7 @@ def first_picture(task: str, seed: int = 0, arguments: Mapping[str, Any] | None 
             )
             env.unwrapped.camera = larger
         env.reset(seed=seed)
-        return _frame(env, task)
+        return picture_of(env, task)
     finally:
         env.close()
 
@@ -84,7 +84,8 @@ def _make(task: str, arguments: Mapping[str, Any] | None) -> Any:
     return registry.make(task, **arguments or {}, render_mode="rgb_array")
 
 
-def _frame(env: Any, task: str) -> Picture:
+def picture_of(env: Any, task: str) -> Picture:
+    """What the environment draws of this moment."""
     frame = env.render()
     if not isinstance(frame, np.ndarray) or frame.ndim != 3:
         raise HessError(f"the task {task!r} does not draw: render() gave {type(frame).__name__}")

@@ -43,8 +43,9 @@ class Observer:
                 f"the observation is a {type(space).__name__}"
             )
         parts = [_part(space, key) for key in self.keys] or [space]
+        names = self.keys or ("the observation",)
         self._parts = dict(zip(self.keys, parts, strict=False))
-        self.observation_dim = sum(_size(part, key) for part, key in _named(self.keys, parts))
+        self.observation_dim = sum(_size(part, key) for part, key in zip(parts, names, strict=True))
         if self.observation_dim == 0:
             raise HessError("the observation has no numbers")
         self._goal = _part(space, DESIRED) if _has(space, DESIRED) else None
@@ -178,10 +179,6 @@ def _part(space: Any, key: str) -> spaces.Space[Any]:
         raise unknown("key of the observation", key, space.spaces)
     part: spaces.Space[Any] = space[key]
     return part
-
-
-def _named(keys: tuple[str, ...], parts: list[Any]) -> Iterable[tuple[Any, str]]:
-    return zip(parts, keys or ("the observation",), strict=True)
 
 
 def _count(size: int) -> str:

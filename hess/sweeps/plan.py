@@ -65,7 +65,10 @@ def product(
 ) -> Plan:
     """Every task with every method, every combination of the settings' values, and every seed."""
     settings, seeds = settings or {}, tuple(seeds)
-    _refuse_empty({"methods": methods, "tasks": tasks, "seeds": seeds, **settings})
+    factors = {"methods": methods, "tasks": tasks, "seeds": seeds, **settings}
+    for name, given in factors.items():
+        if not len(given):
+            raise HessError(f"the sweep is empty: no {name} given")
     for name, flag in _OWN_FLAGS.items():
         if name in settings:
             raise HessError(f"{name!r} is not set like a field; name the {flag} of the sweep")
@@ -102,12 +105,6 @@ def combine(*plans: Iterable[PlannedRun]) -> Plan:
                 "which belongs to no folder's name; use two sweeps"
             )
     return tuple(runs.values())
-
-
-def _refuse_empty(factors: Mapping[str, Sequence[Any]]) -> None:
-    for name, values in factors.items():
-        if not len(values):
-            raise HessError(f"the sweep is empty: no {name} given")
 
 
 def _horizon(config: Config) -> int:

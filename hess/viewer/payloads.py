@@ -75,7 +75,7 @@ class Library:
             "plan": attempt(lambda: _plan(task_plan(about.task)), None) if about else None,
             "snapshots": steps,
             "evaluations": attempt(lambda: _charts(run.evaluations, EVALUATIONS), []),
-            "diagnostics": attempt(lambda: _diagnostics(self._series(name, run)), []),
+            "diagnostics": attempt(lambda: self._diagnostics(name, run), []),
             "problems": problems,
             "step": _last_step(run)[0],
         }
@@ -119,10 +119,11 @@ class Library:
         if not path.resolve().is_relative_to(self.root):
             raise HessError(f"{path.name!r} is a link out of the folder that is viewed")
 
-    def _series(self, name: str, run: Run) -> dict[str, Series]:
+    def _diagnostics(self, name: str, run: Run) -> list[Payload]:
         with self._lock:
             reader = self._metrics.setdefault(name, GrowingMetrics(run.folder.metrics_file))
-            return metric_series(reader.read())
+            columns = metric_series(reader.read())
+        return _charts(columns, shown_diagnostics(columns))
 
     def _summary(self, name: str, path: Path) -> Payload:
         try:
@@ -168,10 +169,6 @@ def _charts(columns: dict[str, Series], explained: dict[str, Explanation]) -> li
                 chart["smooth"] = _line(columns[name].smoothed())
             charts.append(chart)
     return charts
-
-
-def _diagnostics(columns: dict[str, Series]) -> list[Payload]:
-    return _charts(columns, shown_diagnostics(columns))
 
 
 def _line(series: Series) -> Payload:

@@ -16,7 +16,7 @@ from hess.bench import components, estimators, resident, simulation, training
 from hess.bench.measuring import FULL, QUICK, Row, Size
 from hess.bench.processes import Worker, rows_of, worker
 from hess.bench.table import _no_baseline
-from hess.bench.updates import limit_row, stable_baselines
+from hess.bench.updates import limit_rows, stable_baselines
 from hess.config import RecordConfig
 from hess.config.presets import preset
 from hess.envs import TASKS
@@ -87,7 +87,7 @@ def test_groups_in_this_process(group: str) -> None:
 
 @pytest.mark.slow
 def test_update_and_limit_take_turns_in_two_processes() -> None:
-    check([limit_row(TINY, runtime.available_cores()[:1])], "sac")
+    check(limit_rows(TINY, runtime.available_cores()[:1]), "sac")
 
 
 @pytest.mark.skipif(_no_baseline() is not None, reason="needs the extra [bench]")
