@@ -26,3 +26,9 @@ def unknown(kind: str, name: str, valid: Iterable[str]) -> HessError:
     close = difflib.get_close_matches(name.casefold(), by_folded_name, n=1, cutoff=0.5)
     hint = f"did you mean {by_folded_name[close[0]]!r}? " if close else ""
     return HessError(f"unknown {kind} {name!r}; {hint}{kind}s: {', '.join(choices)}")
+
+
+def require_at_least(name: str, value: int | None, least: int) -> None:
+    """Refuse a number that is too small; None is for who did not give one."""
+    if value is not None and value < least:
+        raise HessError(f"{name}={value} is impossible; it must be at least {least}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,12 +40,11 @@ class Reproduce(ManyRuns):
 
     def run(self) -> int:
         """Plan all suites together, since they share runs; carry out; draw each."""
-        from hess.errors import HessError
+        from hess.errors import HessError, require_at_least
         from hess.sweeps.reproduction import Request, panels, plan_of
         from hess.sweeps.suites import ALL, SUITES, chosen_suites
 
-        if self.smooth < 1:
-            raise HessError(f"smooth={self.smooth} is impossible; it must be at least 1")
+        require_at_least("smooth", self.smooth, 1)
         if not self.suites and not self.show_list:
             raise HessError(f"name what to reproduce: {', '.join(SUITES)}, {ALL}; --list says more")
         chosen = chosen_suites(self.suites or (ALL,))
@@ -68,25 +68,16 @@ class Reproduce(ManyRuns):
         )
 
     def _draw(self, chosen: list[Suite], shown: dict[str, Panels]) -> None:
-        from hess.errors import MissingExtraError
-        from hess.runs.run import NothingToDrawError
+        from hess.analysis.figures import draw_each
         from hess.sweeps.drawings import Material, draw, trained_panels
 
-        folder = self._where_runs_are().runs
-        missing: MissingExtraError | None = None
+        jobs = []
         for suite in chosen:
-            tasks = self.tasks or suite.tasks
-            trained = trained_panels(shown[suite.name], folder)
-            material = Material(suite, tasks, trained, self.smooth)
-            try:
-                for path in draw(material, self.out):
-                    print(path)
-            except NothingToDrawError as reason:
-                print(f"no {suite.name}: {reason}")
-            except MissingExtraError as error:  # the others do not need it
-                missing = error
-        if missing is not None:
-            raise missing
+            trained = trained_panels(shown[suite.name], self._where_runs_are().runs)
+            material = Material(suite, self.tasks or suite.tasks, trained, self.smooth)
+            jobs.append((suite.name, partial(draw, material, self.out)))
+        for paths in draw_each(jobs, print):
+            print(*paths, sep="\n")
 
     def _list_suites(self, chosen: list[Suite], shown: dict[str, Panels]) -> int:
         """What there is, what it needs, and what of it is still to do."""

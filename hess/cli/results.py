@@ -81,13 +81,13 @@ class Compare:
 
     def run(self) -> int:
         """Read, compare, print."""
-        from hess.errors import HessError
+        from hess.errors import HessError, require_at_least
 
-        for name, low, high in (("threshold", 0.0, 1.0), ("last", 1, None), ("until", 1, None)):
-            value = getattr(self, name)
-            if value is not None and (value < low or (high is not None and value > high)):
-                bounds = f"at least {low}" if high is None else f"between {low:g} and {high:g}"
-                raise HessError(f"{name}={value} is impossible; it must be {bounds}")
+        if not 0.0 <= self.threshold <= 1.0:
+            bounds = "it must be between 0 and 1"
+            raise HessError(f"threshold={self.threshold} is impossible; {bounds}")
+        require_at_least("last", self.last, 1)
+        require_at_least("until", self.until, 1)
         from hess.analysis.comparison import Measure, compare, read_compared
         from hess.analysis.tables import ENDINGS, FORMATS
         from hess.files import write_atomic

@@ -132,10 +132,9 @@ class Evaluate:
         """Play and print the success rate."""
         from hess import runtime
         from hess.envs.arguments import parse_arguments
-        from hess.errors import HessError
+        from hess.errors import require_at_least
 
-        if self.episodes < 1:
-            raise HessError(f"episodes={self.episodes} is impossible; it must be at least 1")
+        require_at_least("episodes", self.episodes, 1)
         runtime.configure()
         import hess
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hess.config import Config, flat_fields
-from hess.errors import HessError
+from hess.errors import HessError, require_at_least
 from hess.sweeps.plan import Plan, PlannedRun, combine, planned_run
 from hess.sweeps.suites import Suite, Variant
 
@@ -29,8 +29,7 @@ Panels = dict[str, dict[str, tuple[PlannedRun, ...]]]
 
 def panels(suite: Suite, request: Request) -> Panels:
     """What is drawn, and the runs behind it; every name and value is checked."""
-    if request.seeds is not None and request.seeds < 1:
-        raise HessError(f"seeds={request.seeds} is impossible; it must be at least 1")
+    require_at_least("seeds", request.seeds, 1)
     tasks = request.tasks or suite.tasks
     seeds = range(request.seeds or suite.seeds)
     return {

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from hess.agents.hess.exploration.selection import scores
 from hess.analysis.explained import EVALUATIONS, Explanation, shown_diagnostics
@@ -179,14 +179,9 @@ def _line(series: Series) -> Payload:
 def _plan(plan: FloorPlan | None) -> Payload | None:
     if plan is None:
         return None
-    return {
-        "walls": numbers(plan.walls),
-        "start": numbers(np.array(plan.start)),
-        "goal": numbers(np.array(plan.goal)),
-        "bounds": numbers(np.array(plan.bounds)),
-        "block": numbers(np.array(plan.block)) if plan.block is not None else None,
-        "axes": list(plan.axes),
-    }
+    places = {name: getattr(plan, name) for name in ("walls", "start", "goal", "bounds", "block")}
+    shown = {name: None if each is None else numbers(each) for name, each in places.items()}
+    return shown | {"axes": list(plan.axes)}
 
 
 def _snapshot(snapshot: Snapshot, projection: Projection, run: Run) -> Payload:
@@ -227,7 +222,7 @@ def _trajectory(trajectory: Trajectory, projection: Projection) -> Payload:
     }
 
 
-def numbers(array: NDArray[Any], digits: int = 5) -> list[Any]:
+def numbers(array: ArrayLike, digits: int = 5) -> list[Any]:
     """Nested lists of numbers, rounded; what is not finite becomes null, as JSON demands."""
     flat = np.asarray(array, np.float64)
     if flat.ndim > 1:
