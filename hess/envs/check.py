@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -27,7 +27,7 @@ from hess.envs.spaces import (
     real_numbers,
     usual_keys,
 )
-from hess.envs.success import AUTO, SuccessSignal
+from hess.envs.success import SuccessSignal
 from hess.errors import HessError
 
 STEPS = 20
@@ -46,20 +46,14 @@ class Check:
     """Whether HESS cannot train without it."""
 
 
-class Wanted(NamedTuple):
-    """How the environment is to be made and read, as in `Config`."""
-
-    env: tuple[str, ...] = ()
-    success: str = AUTO
-    horizon: int | None = None
-    observe: tuple[str, ...] = ()
+_AS_IT_IS = Config()
 
 
-_AS_IT_IS = Wanted()
+def check_env(task: str, wanted: Config = _AS_IT_IS, **kwargs: Any) -> list[Check]:
+    """Run all checks on an environment given by name, id or 'module:Env-v0'.
 
-
-def check_env(task: str, wanted: Wanted = _AS_IT_IS, **kwargs: Any) -> list[Check]:
-    """Run all checks on an environment given by name, id or 'module:Env-v0'."""
+    How it is to be made and read is `wanted`: env, success, horizon and observe of a config.
+    """
     env = registry.make(task, **make_keywords(wanted.env, wanted.horizon), **kwargs)
     try:
         return list(_run(env, wanted))
@@ -72,8 +66,8 @@ def can_train(checks: list[Check]) -> bool:
     return all(check.ok for check in checks if check.required)
 
 
-def _run(env: Any, wanted: Wanted) -> Iterator[Check]:
-    required: tuple[tuple[str, Callable[[Any, Wanted], str]], ...] = (
+def _run(env: Any, wanted: Config) -> Iterator[Check]:
+    required: tuple[tuple[str, Callable[[Any, Config], str]], ...] = (
         ("observation", _observation),
         ("action bounds", lambda env, _: ActionScale(env.action_space).description),
         ("horizon", _horizon),
@@ -93,9 +87,9 @@ def _run(env: Any, wanted: Wanted) -> Iterator[Check]:
 
 def _try(
     name: str,
-    inspect: Callable[[Any, Wanted], str],
+    inspect: Callable[[Any, Config], str],
     env: Any,
-    wanted: Wanted,
+    wanted: Config,
     required: bool = True,
 ) -> Check:
     try:
@@ -106,11 +100,11 @@ def _try(
         return Check(name, False, f"it failed with {raised(error)}", required)
 
 
-def _observer(env: Any, wanted: Wanted) -> Observer:
+def _observer(env: Any, wanted: Config) -> Observer:
     return Observer(env.observation_space, wanted.observe or observed_keys(env))
 
 
-def _observation(env: Any, wanted: Wanted) -> str:
+def _observation(env: Any, wanted: Config) -> str:
     space: Any = env.observation_space
     observer = _observer(env, wanted)
     if not isinstance(space, spaces.Dict):
@@ -124,7 +118,7 @@ def _observation(env: Any, wanted: Wanted) -> str:
     return f"{kind}: {observer.description}{why}{unused}"
 
 
-def _horizon(env: Any, _: Wanted) -> str:
+def _horizon(env: Any, _: Config) -> str:
     steps = getattr(env.spec, "max_episode_steps", None)
     if steps is None:
         raise HessError(
@@ -133,7 +127,7 @@ def _horizon(env: Any, _: Wanted) -> str:
     return f"{steps} steps"
 
 
-def _values(env: Any, wanted: Wanted) -> str:
+def _values(env: Any, wanted: Config) -> str:
     """Reset, then a few random steps: numbers in the declared shapes, all finite."""
     observer = _observer(env, wanted)
     env.action_space.seed(SEED)
@@ -161,7 +155,7 @@ def _fits(observer: Observer, raw: Any, source: str) -> None:
             raise HessError(f"{source} gave NaN or infinity in {name}")
 
 
-def _success(env: Any, wanted: Wanted) -> str:
+def _success(env: Any, wanted: Config) -> str:
     """One episode at most; of most environments the first step tells."""
     signal = SuccessSignal(wanted.success)
     env.action_space.seed(SEED)
@@ -177,7 +171,7 @@ def _success(env: Any, wanted: Wanted) -> str:
     return signal.description
 
 
-def _compute_reward(env: Any, wanted: Wanted) -> str:
+def _compute_reward(env: Any, wanted: Config) -> str:
     compute = getattr(env.unwrapped, "compute_reward", None)
     if compute is None:
         raise HessError("none; goals cannot be relabelled, HESS itself does not need it")
@@ -199,7 +193,7 @@ def _compute_reward(env: Any, wanted: Wanted) -> str:
     return "agrees with step(), on single goals and on batches"
 
 
-def _seeding(env: Any, _: Wanted) -> str:
+def _seeding(env: Any, _: Config) -> str:
     first, second = (_trajectory(env) for _ in range(2))
     if not all(np.array_equal(a, b) for a, b in zip(first, second, strict=True)):
         raise HessError(
@@ -208,11 +202,11 @@ def _seeding(env: Any, _: Wanted) -> str:
     return "same seed, same trajectory"
 
 
-def _replay(env: Any, wanted: Wanted) -> str:
+def _replay(env: Any, wanted: Config) -> str:
     """Pictures as observations can ask for more memory than there is."""
     observer = _observer(env, wanted)
     numbers = observer.observation_dim + observer.goal_dim + ActionScale(env.action_space).dim
-    needed = 4 * numbers * Config().capacity
+    needed = 4 * numbers * wanted.capacity
     if needed > most_memory():
         raise HessError(
             f"of the default capacity it needs {needed / 1e9:.0f} GB, this machine has "
