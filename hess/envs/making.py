@@ -88,8 +88,8 @@ def _unknown_task(task: str, known: Mapping[str, Any]) -> HessError:
         return unknown("task", task, known)
     ids = [each for each in gymnasium.registry if not each.startswith("hess/")]
     if found := closest(name, ids, cutoff=0.8):
-        meant = f"{module}:{found}" if module else repr(found)
-        return HessError(f"unknown task {task!r}; did you mean {meant}?")
+        meant = f"{module}:{found}" if module else found
+        return HessError(f"unknown task {task!r}; did you mean {meant!r}?")
     if module:
         return HessError(f"unknown task {task!r}; the module {module!r} registers no such id")
     return HessError(
