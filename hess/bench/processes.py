@@ -12,7 +12,7 @@ import multiprocessing
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -41,7 +41,7 @@ class Worker:
         """The next thing that the worker says."""
         try:
             said = self._pipe.recv()
-        except EOFError:
+        except (EOFError, ConnectionResetError):
             self.process.join()
             said = RuntimeError(f"exit code {self.process.exitcode}")
         if isinstance(said, Exception):
@@ -52,7 +52,8 @@ class Worker:
     def measure(self) -> float:
         """Ask a worker that takes turns for one measurement."""
         time.sleep(_SETTLING_SECONDS)
-        self._pipe.send("measure")
+        with suppress(BrokenPipeError):  # the process is gone: `listen` says so
+            self._pipe.send("measure")
         return float(self.listen())
 
 

@@ -167,3 +167,12 @@ def test_memory_is_watched() -> None:
 
 def test_growth_compares_the_second_quarter_with_the_last() -> None:
     assert resident.growth([0.0, 50.0, 100.0, 100.0, 100.0, 101.0, 103.0, 103.0]) == 3.0
+
+
+def test_a_killed_worker_is_one_sentence() -> None:
+    with worker("hess.bench.updates:matmul", TINY, runtime.available_cores()[:1]) as asked:
+        asked.listen()
+        asked.process.kill()
+        asked.process.join()
+        with pytest.raises(HessError, match=r"measuring 'matmul' failed: .*exit code -9"):
+            asked.measure()
