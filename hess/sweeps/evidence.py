@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from hess.analysis.groups import Setting
@@ -115,8 +116,8 @@ def _has(seed: RecordedSeed, name: str, value: object) -> bool:
 
 def varied_fields(suite: Suite) -> tuple[str, ...]:
     """The fields that tell a suite's variants of a method apart."""
-    names = {name for study in suite.studies for each in study.variants for name in each.values}
-    return tuple(sorted(names))
+    variants = chain.from_iterable(suite.studies.values())
+    return tuple(sorted({name for each in variants for name in each.values}))
 
 
 def _digest(suite: Suite, rows: dict[Path, Row]) -> str:
@@ -153,7 +154,7 @@ def keep_snapshots(runs: Sequence[Path], results: Path, *, replace: bool = False
 
 
 def _shows(suite: Suite, run: Run) -> bool:
-    methods = {each.method for study in suite.studies for each in study.variants}
+    methods = {each.method for each in chain.from_iterable(suite.studies.values())}
     return run.config.task in suite.tasks and run.config.method in methods
 
 

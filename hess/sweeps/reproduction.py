@@ -33,11 +33,11 @@ def panels(suite: Suite, request: Request) -> Panels:
     tasks = request.tasks or suite.tasks
     seeds = range(request.seeds or suite.seeds)
     return {
-        _title(study.title, task, len(tasks)): {
+        _title(title, task, len(tasks)): {
             variant.label: tuple(_run(task, variant, seed, request) for seed in seeds)
-            for variant in study.variants
+            for variant in variants
         }
-        for study in suite.studies
+        for title, variants in suite.studies.items()
         for task in tasks
     }
 
