@@ -16,9 +16,9 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from hess.analysis import curves, explored, latent
+from hess.analysis import curves
 from hess.analysis.explored import spread_out, steps_text
-from hess.analysis.figures import one_per_method
+from hess.analysis.figures import METHOD_FIGURES, RUN_FIGURES, one_per_method
 from hess.analysis.groups import by_task
 from hess.analysis.statistics import arrivals
 from hess.errors import HessError, MissingExtraError
@@ -33,6 +33,13 @@ _MOST_RUNS = 6  # with their snapshots; the table has all
 _STATES = 1_200  # per snapshot: dense enough for the maps, and half the size
 _VIDEO_LIMIT = 2_000_000  # bytes that are embedded; a larger video is only named
 _DPI = 110
+_FIGURES = {  # of one run, as `hess plot` calls them, under their headings
+    "measures": "The measures at the end",
+    "visits": "Visits over time",
+    "representation": "The representation over time",
+    "subgoals": "Subgoals at the end",
+    "latent": "Latent trajectories",
+}
 
 
 def write_report(runs: Sequence[Run], out: Path) -> None:
@@ -130,21 +137,11 @@ def _run_cards(run: Run) -> str:
         f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>"
         for name, value in run.config.fields.items()
     )
-    return "".join(
-        [
-            _video_card(run),
-            _figure_card("The measures at the end", lambda: explored.measures(run)),
-            _figure_card("Visits over time", lambda: explored.visits_over_time(run)),
-            _figure_card(
-                "The representation over time", lambda: explored.representation_over_time([run])
-            ),
-            _figure_card("Subgoals at the end", lambda: explored.subgoals([run])),
-            _figure_card("Latent trajectories", lambda: latent.latent_trajectories(run)),
-            _card(
-                "Config", f"<details><summary>all fields</summary><table>{fields}</table></details>"
-            ),
-        ]
-    )
+    figures = [
+        _figure_card(title, partial(RUN_FIGURES[name], run)) for name, title in _FIGURES.items()
+    ]
+    config = f"<details><summary>all fields</summary><table>{fields}</table></details>"
+    return "".join([_video_card(run), *figures, _card("Config", config)])
 
 
 def _video_card(run: Run) -> str:
@@ -182,7 +179,8 @@ def _comparisons(runs: Sequence[Run]) -> str:
     for task, own in by_task(runs).items():
         chosen = one_per_method(own)
         if len(chosen) > 1:
-            cards.append(_figure_card(f"Subgoals, {task}", partial(explored.subgoals, chosen)))
+            draw = partial(METHOD_FIGURES["subgoals"], chosen)
+            cards.append(_figure_card(f"Subgoals, {task}", draw))
     return "".join(cards)
 
 
