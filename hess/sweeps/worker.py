@@ -18,9 +18,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hess.runs.folder import RunFolder
-from hess.sweeps.plan import PlannedRun
+
+if TYPE_CHECKING:  # planning knows every method, and so imports JAX: too early for a worker's cores
+    from hess.sweeps.plan import PlannedRun
 
 # A run whose machine was lost keeps its lock until the file server notices.
 _PATIENCE = 300.0  # seconds
