@@ -19,18 +19,17 @@ from hess.agents.playing import Playing, State, check_state, split_batch, starte
 from hess.arrays import Floats
 from hess.config import Config, fill, override
 from hess.config.presets import preset as find_preset
-from hess.envs.actions import ActionScale
 from hess.envs.adapter import Task, position_of
 from hess.envs.arguments import collected as with_arguments
 from hess.envs.arguments import merged
-from hess.envs.observing import Observer
+from hess.envs.spaces import ActionScale, Observer
 from hess.errors import HessError
 from hess.learning.trees import prefixed, select
 from hess.replay.episode import Episode, EpisodeShape, empty_episode
 from hess.runs.checkpoint import AGENT, CheckpointFolder, Expected
 from hess.runs.folder import RunFolder, run_path
 from hess.runs.manifest import newest_manifest, refuse_other_config
-from hess.runs.untrusted import refuse_foreign_code, refuse_foreign_method, refuse_giants
+from hess.runs.untrusted import refuse_foreign_code, refuse_giants
 from hess.training.collector import Collector, any_success, success_at_end
 from hess.training.display import Display, LiveDisplay, PlainDisplay
 from hess.training.probe import probe
@@ -234,8 +233,8 @@ def load(
         RunFolder(Path(path)).read_config()  # says so if this is no run folder at all
         raise HessError(f"the run {str(path)!r} has no usable checkpoint yet")
     config = manifest.config
-    refuse_foreign_code(config.task, task)
-    refuse_foreign_method(config.method, method)
+    refuse_foreign_code("task", config.task, task)
+    refuse_foreign_code("method", config.method, method)
     adapter = _adapter(config)
     build = partial(_small_agent, config, adapter.shape)
     refuse_giants(config, build, manifest.state.size)

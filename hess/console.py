@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -14,6 +14,19 @@ _PLAIN_WIDTH = 400  # the width of a terminal says nothing in a pipe, and nothin
 def console() -> Console:
     """Standard output."""
     return Console(width=None if sys.stdout.isatty() else _PLAIN_WIDTH, highlight=False)
+
+
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: Sequence[str] = (),
+    fixed: int = 0,
+) -> None:
+    """Print rows of such a table."""
+    table = plain_table(columns, numbers, fixed)
+    for row in rows:
+        table.add_row(*row)
+    console().print(table)
 
 
 def plain_table(columns: Sequence[str], numbers: Sequence[str] = (), fixed: int = 0) -> Table:

@@ -16,7 +16,6 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -52,13 +51,7 @@ _XLA_FLAGS = {
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class _Choice:
-    cores: tuple[int, ...] | None
-    threads: int | None
-
-
-_chosen: _Choice | None = None
+_chosen: tuple[tuple[int, ...] | None, int | None] | None = None  # cores and threads
 
 
 def configure(cores: Sequence[int] | None = None, threads: int | None = None) -> None:
@@ -68,15 +61,16 @@ def configure(cores: Sequence[int] | None = None, threads: int | None = None) ->
     fine; asking for other cores or threads once JAX is imported is a `HessError`.
     """
     global _chosen  # noqa: PLW0603 (the libraries' settings are global to the process as well)
-    choice = _Choice(None if cores is None else tuple(sorted(set(cores))), threads)
-    explicit = choice != _Choice(None, None)
+    pinned = None if cores is None else tuple(sorted(set(cores)))
+    choice = pinned, threads
+    explicit = choice != (None, None)
     if explicit and choice != _chosen and "jax" in sys.modules:
         raise HessError(
             "cores and threads have to be chosen before JAX is imported:"
             " call hess.runtime.configure(...) at the start of the program"
         )
-    if choice.cores is not None:
-        _pin(choice.cores)
+    if pinned is not None:
+        _pin(pinned)
     if threads is not None:
         _limit_threads(threads)
     # The actor's two small matmuls: waking a second BLAS thread costs more than it brings.
@@ -195,7 +189,8 @@ def cache_folder() -> Path:
     Per CPU, because home folders are shared between machines and machine code is not.
     """
     root = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    kind = hashlib.sha256(f"{cpu_model()}{_cpu_flags()}".encode()).hexdigest()[:8]
+    flags = _cpu_info("flags") or _cpu_info("Features") or ""
+    kind = hashlib.sha256(f"{cpu_model()}{flags}".encode()).hexdigest()[:8]
     return Path(root) / "hess" / f"jaxlib-{_version('jaxlib')}-{kind}"
 
 
@@ -300,10 +295,6 @@ def cpu_model() -> str:
 def memory_gib() -> float:
     """Physical memory in GiB."""
     return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
-
-
-def _cpu_flags() -> str:
-    return _cpu_info("flags") or _cpu_info("Features") or ""
 
 
 def _cpu_info(key: str) -> str | None:

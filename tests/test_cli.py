@@ -14,7 +14,7 @@ import pytest
 
 from hess import cli, runtime
 from hess.agents.methods import METHODS
-from hess.cli import COMMANDS, Command, doctor, main, parsing
+from hess.cli import COMMANDS, Command, doctor, main, parse, sentence
 from hess.envs import TASKS
 from hess.errors import HessError
 from hess.native import library
@@ -133,7 +133,7 @@ class Example:
 )
 def test_bad_values_are_one_sentence(arguments: list[str], expected: str) -> None:
     with pytest.raises(HessError) as caught:
-        parsing.parse(Example, "hess example", arguments)
+        parse(Example, "hess example", arguments)
     message = str(caught.value)
     assert expected in message
     assert "hess example --help" in message
@@ -141,7 +141,7 @@ def test_bad_values_are_one_sentence(arguments: list[str], expected: str) -> Non
 
 
 def test_parses_flags() -> None:
-    parsed = parsing.parse(Example, "hess example", ["--count", "3"])
+    parsed = parse(Example, "hess example", ["--count", "3"])
     assert parsed == Example(count=3)
 
 
@@ -162,7 +162,7 @@ class WithPresets:
     [([], 1), (["--preset", "large"], 100), (["--size", "7", "--preset", "large"], 7)],
 )
 def test_defaults_may_depend_on_flags(arguments: list[str], size: int) -> None:
-    assert parsing.parse(WithPresets, "hess example", arguments).size == size
+    assert parse(WithPresets, "hess example", arguments).size == size
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
@@ -170,11 +170,11 @@ def test_boxes_of_both_kinds_become_sentences(encoding: str) -> None:
     box = "╭─ Bad ───────╮\n│ No --sed.    │\n│ ──────────── │\n│ Run x --help │\n╰──────────────╯"
     if encoding == "ascii":
         box = box.translate(str.maketrans("╭╮╰╯─│", "++++-|"))
-    assert parsing.sentence(box) == "no --sed; run x --help"
+    assert sentence(box) == "no --sed; run x --help"
 
 
 def test_examples_in_docstrings_hold() -> None:
-    assert doctest.testmod(parsing).failed == 0
+    assert doctest.testmod(cli).failed == 0
 
 
 # --- exit codes -------------------------------------------------------------------------------

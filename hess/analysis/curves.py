@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from hess.analysis import style
 from hess.analysis.explained import shown_diagnostics
 from hess.analysis.groups import Curve, Setting, average, by_method, by_task, by_value
-from hess.analysis.smoothing import smoothed, thin
 from hess.runs.folder import RunFolder
 from hess.runs.logs import Series
 from hess.runs.run import NothingToDrawError, Run
@@ -49,19 +48,17 @@ def run_curve(run: Run) -> Figure:
     return figure
 
 
-@style.styled
 def method_curves(runs: Sequence[Run], smooth: int = 1) -> Figure:
     """A panel per task, a curve per method: mean over seeds with its 95 % interval (Fig. 4, 7)."""
-    return _panels({task: by_method(own) for task, own in by_task(runs).items()}, smooth)
+    return panel_curves({task: by_method(own) for task, own in by_task(runs).items()}, smooth)
 
 
-@style.styled
 def value_curves(runs: Sequence[Run], smooth: int = 1) -> Figure:
     """A panel per hyper-parameter, a curve per value of it (Fig. 9)."""
     panels = by_value(runs)
     if not panels:
         raise NothingToDrawError("no two runs of a method differ in a hyper-parameter")
-    return _panels(panels, smooth)
+    return panel_curves(panels, smooth)
 
 
 @style.styled
@@ -103,13 +100,7 @@ def _variances(setting: Setting) -> list[Series]:
         for each in found
         if each is not None
     ]
-    return [smoothed(thin(each, POINTS)) for each in above if len(each.steps)]
-
-
-@style.styled
-def panel_curves(panels: dict[str, list[Setting]], smooth: int = 1) -> Figure:
-    """Panels by title, each with a curve per setting."""
-    return _panels(panels, smooth)
+    return [each.thinned(POINTS).smoothed() for each in above if len(each.steps)]
 
 
 @style.styled
@@ -130,23 +121,27 @@ def diagnostics(run: Run) -> Figure:
 
 def draw_series(axes: Axes, series: Series) -> None:
     """A noisy quantity: every value faintly, their running mean clearly."""
-    thinned = thin(series, POINTS)
+    thinned = series.thinned(POINTS)
     axes.plot(thinned.steps, thinned.values, color=style.SKY, linewidth=0.6, alpha=0.6)
-    smooth = thin(smoothed(series), POINTS)
+    smooth = series.smoothed().thinned(POINTS)
     marker = "o" if len(smooth.steps) < _FEW else ""
     axes.plot(smooth.steps, smooth.values, color=style.BLUE, linewidth=1.4, marker=marker, ms=3)
     axes.grid(axis="y")
     _step_axis(axes)
 
 
-def _panels(panels: dict[str, list[Setting]], smooth: int) -> Figure:
+@style.styled
+def panel_curves(panels: dict[str, list[Setting]], smooth: int = 1) -> Figure:
+    """Panels by title, each with a curve per setting."""
     figure, grid = _grid(len(panels), 3.3, 2.7)
     labels = list(dict.fromkeys(s.label for group in panels.values() for s in group))
     for axes, (title, settings) in zip(grid, panels.items(), strict=True):
         # One colour per label in all panels, as far as there are colours.
         own = labels if len(labels) <= len(style.PALETTE) else [each.label for each in settings]
         for setting in settings:
-            _draw_setting(axes, setting, own.index(setting.label), smooth)
+            curve = setting.curve(smooth=smooth)
+            if curve is not None:
+                _draw_mean(axes, curve, setting.label, own.index(setting.label), (0, 1))
         _success_axes(axes)
         axes.set_title(title, fontsize=9)
     _legends(figure, grid)
@@ -187,12 +182,6 @@ def _seeds_text(counts: Sequence[int]) -> str:
     return f"{counts[0]} seed{'s' if counts[0] > 1 else ''}"
 
 
-def _draw_setting(axes: Axes, setting: Setting, number: int, smooth: int) -> None:
-    curve = setting.curve(smooth=smooth)
-    if curve is not None:
-        _draw_mean(axes, curve, setting.label, number, (0, 1))
-
-
 def _draw_mean(
     axes: Axes, curve: Curve, label: str, number: int, limits: tuple[float, float]
 ) -> None:
@@ -204,15 +193,10 @@ def _draw_mean(
     # Markers tell curves apart where colours cannot: in print, and for some eyes.
     axes.plot(curve.steps, curve.mean, label=label, markevery=every, markersize=4, **options)
     if curve.half is not None:
-        low, high = curve.mean - curve.half, curve.mean + curve.half
-        axes.fill_between(
-            curve.steps,
-            low.clip(*limits),
-            high.clip(*limits),
-            color=colour,
-            alpha=0.15,
-            linewidth=0,
+        low, high = (
+            edge.clip(*limits) for edge in (curve.mean - curve.half, curve.mean + curve.half)
         )
+        axes.fill_between(curve.steps, low, high, color=colour, alpha=0.15, linewidth=0)
 
 
 def _grid(count: int, width: float, height: float) -> tuple[Figure, list[Axes]]:

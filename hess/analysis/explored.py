@@ -15,9 +15,9 @@ from matplotlib.lines import Line2D
 from hess.agents.hess.exploration.selection import scores
 from hess.analysis import maps, style
 from hess.analysis.maps import SnapshotView
-from hess.analysis.projection import Projection
 from hess.arrays import Floats
 from hess.runs.run import NothingToDrawError, Run
+from hess.runs.snapshots import Projection
 
 _MOMENTS = 5  # columns of a figure over time
 _SIDE = 2.6  # inches of a map
@@ -142,16 +142,17 @@ def subgoals(runs: Sequence[Run]) -> Figure:
     return figure
 
 
-def subgoals_in_space(axes: Axes, view: SnapshotView) -> None:
-    """Selected subgoals, the imagined ones beyond them, and those of the policy."""
+def subgoals_in_space(axes: Axes, view: SnapshotView, paths: bool = False) -> None:
+    """Selected subgoals, the imagined ones beyond them, and those of the policy.
+
+    With the paths of the episodes below them, where wanted.
+    """
     cloud = view.points(view.snapshot.states.embeddings)
-    maps.dots(axes, cloud, color=style.FAINT, s=4)
-    maps.label_space(axes, view, np.concatenate([cloud, *subgoal_marks(axes, view)]))
-
-
-def subgoal_marks(axes: Axes, view: SnapshotView) -> list[Floats]:
-    """Mark the subgoals of the newest episodes in φ-space; returns where they lie."""
-    groups = []
+    maps.dots(axes, cloud, color=style.FAINT, s=3 if paths else 4)
+    if paths:
+        for trajectory in view.snapshot.trajectories:
+            maps.start_to_end_path(axes, view.points(trajectory.embeddings))
+    groups = [cloud]
     for trajectory in view.snapshot.trajectories:
         active = trajectory.active
         selected = view.points(trajectory.selected[active])
@@ -163,24 +164,22 @@ def subgoal_marks(axes: Axes, view: SnapshotView) -> list[Floats]:
         _marks(axes, imagined, style.IMAGINED, "^")
         _marks(axes, selected, style.SELECTED, "o")
         groups += [selected, imagined, policy]
-    return groups
+    maps.label_space(axes, view, np.concatenate(groups))
 
 
-def subgoals_in_plane(axes: Axes, view: SnapshotView) -> None:
+def subgoals_in_plane(axes: Axes, view: SnapshotView, paths: bool = False) -> None:
     """The same subgoals at the x, y of the visited states nearest to them."""
     positions = view.snapshot.states.positions
-    maps.dots(axes, positions, color=style.FAINT, s=4)
-    subgoal_marks_in_plane(axes, view)
-    maps.draw_plan(axes, view.plan, positions)
-
-
-def subgoal_marks_in_plane(axes: Axes, view: SnapshotView) -> None:
-    """Mark them in x, y."""
+    maps.dots(axes, positions, color=style.FAINT, s=3 if paths else 4)
+    if paths:
+        for trajectory in view.snapshot.trajectories:
+            maps.start_to_end_path(axes, trajectory.positions)
     for trajectory in view.snapshot.trajectories:
         active = trajectory.active
         _marks(axes, trajectory.subgoal_positions[~active], style.BY_POLICY, "x")
         _marks(axes, trajectory.subgoal_positions[active], style.IMAGINED, "^")
         _marks(axes, trajectory.selected_positions[active], style.SELECTED, "o")
+    maps.draw_plan(axes, view.plan, positions)
 
 
 def view_of(run: Run, step: int) -> SnapshotView:
@@ -210,18 +209,9 @@ def spread_out(steps: list[int], count: int = _MOMENTS) -> list[int]:
 
 
 def _marks(axes: Axes, points: Floats, colour: str, marker: str) -> None:
-    line = 1.0 if marker == "x" else 0.4
-    edge = None if marker == "x" else "white"
-    axes.scatter(
-        points[:, 0],
-        points[:, 1],
-        s=16,
-        c=colour,
-        marker=marker,
-        linewidths=line,
-        edgecolors=edge,
-        zorder=4,
-    )
+    line, edge = (1.0, None) if marker == "x" else (0.4, "white")
+    x, y = points.T
+    axes.scatter(x, y, 16, colour, marker=marker, linewidths=line, edgecolors=edge, zorder=4)
 
 
 def subgoal_legend(figure: Figure) -> None:
@@ -264,8 +254,8 @@ def stages(run: Run) -> Figure:
     figure = style.new_figure(_STAGE_SIDE * len(views) + 0.8, 2 * _STAGE_SIDE + 0.9)
     above, below = figure.subplots(2, len(views), squeeze=False)
     for plane, space, view in zip(above, below, views, strict=True):
-        _draw_plane(plane, view)
-        _draw_space(space, view)
+        subgoals_in_plane(plane, view, paths=True)
+        subgoals_in_space(space, view, paths=True)
         solved = sum(trajectory.success for trajectory in view.snapshot.trajectories)
         share = f"{solved} of {len(view.snapshot.trajectories)} succeed"
         plane.set_title(f"{steps_text(view.snapshot.step)}, {share}")
@@ -282,21 +272,3 @@ def stage_steps(run: Run) -> list[int]:
     if len(steps) < _STAGES:
         raise NothingToDrawError(f"{run.title} has fewer than {_STAGES} snapshots")
     return [steps[0], steps[len(steps) // 2], steps[-1]]
-
-
-def _draw_plane(axes: Axes, view: SnapshotView) -> None:
-    positions = view.snapshot.states.positions
-    maps.dots(axes, positions, color=style.FAINT, s=3)
-    for trajectory in view.snapshot.trajectories:
-        maps.start_to_end_path(axes, trajectory.positions)
-    subgoal_marks_in_plane(axes, view)
-    maps.draw_plan(axes, view.plan, positions)
-
-
-def _draw_space(axes: Axes, view: SnapshotView) -> None:
-    cloud = view.points(view.snapshot.states.embeddings)
-    maps.dots(axes, cloud, color=style.FAINT, s=3)
-    for trajectory in view.snapshot.trajectories:
-        maps.start_to_end_path(axes, view.points(trajectory.embeddings))
-    marked = subgoal_marks(axes, view)
-    maps.label_space(axes, view, np.concatenate([cloud, *marked]))

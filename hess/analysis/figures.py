@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -13,8 +13,6 @@ from hess.analysis.groups import by_method, by_task
 from hess.errors import MissingExtraError
 from hess.runs.folder import folder_name
 from hess.runs.run import NothingToDrawError, Run
-
-FORMATS = (".png", ".pdf")
 
 # One run each.
 RUN_FIGURES: dict[str, Callable[[Run], Figure]] = {
@@ -44,23 +42,30 @@ METHOD_FIGURES: dict[str, Callable[[Sequence[Run]], Figure]] = {
 def draw_all(
     runs: Sequence[Run], out: Path, smooth: int, skipped: Callable[[str], None]
 ) -> Iterator[Path]:
-    """Write every figure that the runs allow and yield its PNG; `skipped` hears of the others.
+    """Write every figure that the runs allow and yield its PNG; `skipped` hears of the others."""
+
+    def job(path: Path, draw: Callable[[], Figure]) -> tuple[str, Callable[[], list[Path]]]:
+        return path.name, lambda: style.save_formats(draw(), path)
+
+    jobs = (job(path, draw) for path, draw in _jobs(runs, out, smooth))
+    return (files[0] for files in draw_each(jobs, skipped))
+
+
+def draw_each(
+    jobs: Iterable[tuple[str, Callable[[], list[Path]]]], skipped: Callable[[str], None]
+) -> Iterator[list[Path]]:
+    """The files that each job writes; `skipped` hears of those that have nothing to draw, by name.
 
     One that needs what is not installed is an error, once the others are drawn.
     """
     missing: MissingExtraError | None = None
-    for path, draw in _jobs(runs, out, smooth):
+    for name, draw in jobs:
         try:
-            figure = draw()
+            yield draw()
         except NothingToDrawError as reason:
-            skipped(f"no {path.name}: {reason}")
-            continue
+            skipped(f"no {name}: {reason}")
         except MissingExtraError as error:
             missing = error
-            continue
-        for ending in FORMATS:
-            style.save_figure(figure, path.with_name(path.name + ending))
-        yield path.with_name(path.name + FORMATS[0])
     if missing is not None:
         raise missing
 

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from hess.agents.methods import METHODS
-from hess.analysis.smoothing import running_mean
 from hess.analysis.statistics import half_width
 from hess.arrays import Floats
-from hess.runs.logs import Series
+from hess.runs.logs import Series, running_mean
 from hess.runs.run import Run
 
 _NOT_A_SETTING = ("seed", "steps", "task", "method", "record.", "evaluation.", "pipeline")
@@ -63,14 +62,8 @@ def by_task(runs: Sequence[Run]) -> dict[str, list[Run]]:
 
 def by_method(runs: Sequence[Run]) -> list[Setting]:
     """One setting per method, each with the values that most of its runs have."""
-    settings = []
-    for method in _in_order(runs):
-        own = [run for run in runs if run.config.method == method]
-        usual = _usual(own)
-        kept = tuple(run for run in own if _differences(run, usual) == {})
-        if kept:
-            settings.append(Setting(method, kept))
-    return settings
+    methods = {run.config.method for run in runs}
+    return [setting for setting in by_setting(runs) if setting.label in methods]
 
 
 def by_setting(runs: Sequence[Run]) -> list[Setting]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,6 @@ from hess.analysis.explored import earlier_representation, moments, spread_out
 from hess.analysis.latent import newest_trajectories, stride_of
 from hess.analysis.maps import ARROWS
 from hess.analysis.recorded import RecordedSeed
-from hess.analysis.smoothing import thin
 from hess.arrays import Arrays, Floats
 from hess.errors import HessError
 from hess.files import read_bytes, write_atomic
@@ -105,7 +104,7 @@ def keep_variance(run: Run) -> Files:
     """Fig. 11: the variance of the intrinsic reward."""
     if VARIANCE not in run.metrics:
         raise NothingToDrawError(f"{run.title} has no intrinsic reward")
-    series = thin(run.metrics[VARIANCE], _POINTS)
+    series = run.metrics[VARIANCE].thinned(_POINTS)
     return {_METRICS: {VARIANCE: np.stack([series.steps, series.values]).astype(np.float32)}}
 
 
@@ -229,10 +228,6 @@ class RecordedRun(Run):
         return {**last, **_no_states(last), **_no_trajectories(last), **_no_cells(last), **kept}
 
     def _files(self, kind: str) -> dict[int, Path]:
-        numbers = _numbers(self._kept, kind)
-        return {step: Path(f"{kind}{step:09d}.safetensors") for step in sorted(numbers)}
-
-
-def _numbers(files: Iterable[str], kind: str) -> list[int]:
-    names = [file.removeprefix(kind) for file in files if file.startswith(kind)]
-    return [int(name) for name in names if name.isdecimal()]
+        names = [file.removeprefix(kind) for file in self._kept if file.startswith(kind)]
+        steps = sorted(int(name) for name in names if name.isdecimal())
+        return {step: Path(f"{kind}{step:09d}.safetensors") for step in steps}

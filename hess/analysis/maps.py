@@ -16,12 +16,12 @@ from matplotlib.collections import (
 )
 from matplotlib.colors import LogNorm
 from matplotlib.patches import Rectangle
+from scipy.ndimage import gaussian_filter
 
 from hess.analysis import style
-from hess.analysis.projection import Projection
 from hess.arrays import Floats
 from hess.envs.floorplan import FloorPlan
-from hess.runs.snapshots import Snapshot
+from hess.runs.snapshots import Projection, Snapshot
 
 Box = tuple[float, float, float, float]  # left, low, right, high
 
@@ -184,20 +184,16 @@ def _density(axes: Axes, points: Floats, box: Box) -> QuadMesh:
     columns = np.linspace(left, right, max(round((right - left) / pixel), 2) + 1)
     rows = np.linspace(low, high, max(round((high - low) / pixel), 2) + 1)
     counts, _, _ = np.histogram2d(points[:, 0], points[:, 1], bins=(columns, rows))
-    smooth = blurred(counts / max(len(points), 1))
+    one_point = np.pad([[1.0 / max(len(points), 1)]], 3)
+    smooth = _blurred(counts / max(len(points), 1))
     # Below a tenth of what one point at that place would give, nothing was there.
-    shown = np.where(smooth > 0.1 * _KERNEL.max() ** 2 / max(len(points), 1), smooth, np.nan)
+    shown = np.where(smooth > 0.1 * _blurred(one_point).max(), smooth, np.nan)
     return axes.pcolormesh(
         columns, rows, shown.T, cmap=style.DENSITY, norm=LogNorm(), rasterized=True
     )
 
 
-_OFFSETS = np.arange(-3, 4)
-_KERNEL = np.exp(-(_OFFSETS**2) / 2.0) / np.exp(-(_OFFSETS**2) / 2.0).sum()
-
-
-def blurred(image: Floats) -> Floats:
-    """Gaussian blur with a standard deviation of one pixel. [a, b] -> [a, b]."""
-    for axis in (0, 1):
-        image = np.apply_along_axis(np.convolve, axis, image, _KERNEL, "same")
-    return image
+def _blurred(image: Floats) -> Floats:
+    """With a standard deviation of one pixel; nothing lies outside of the image."""
+    blurred: Floats = gaussian_filter(image, 1.0, mode="constant", radius=3)
+    return blurred

@@ -5,19 +5,19 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from hess import runtime
 from hess.encoding import Picture
 from hess.envs.adapter import State
 from hess.envs.cheetah import Cheetah
 from hess.envs.models import maze_model
 from hess.envs.physics import mujoco
 from hess.envs.point import PointMaze
+from hess.envs.rendering import picture_of
+from hess.envs.scene import open_renderer
 from hess.envs.task import GoalTask
-from hess.errors import HessError
 
 Point = tuple[float, float]
 
@@ -28,23 +28,27 @@ _FIELD_OF_VIEW = math.radians(45.0)  # MuJoCo's free camera, vertical
 _TRACKING_DISTANCE = 7.0  # metres; close enough to see legs, far enough to see walls
 
 
-class Stage(Protocol):
-    """Draws the present moment of a task."""
+class Stage:
+    """Draws the present moment of a task: of a user's environment, what it draws itself."""
+
+    def __init__(self, env: Any, name: str):
+        self._env, self._name = env, name
 
     def draw(self, state: State, trail: Sequence[Point], subgoal: Point | None) -> list[Picture]:
-        """One picture per camera, each SIZE high."""
+        """One picture per camera; a scene that is not ours cannot be marked from outside."""
+        return [picture_of(self._env, self._name)]
 
     def close(self) -> None:
-        """Free the renderer."""
+        """Free the renderer; a user's environment belongs to the caller."""
 
 
 def open_stage(env: Any, name: str) -> Stage:
-    """A stage for one of our tasks, or what a user's environment draws itself."""
+    """A stage for one of our tasks, or for a user's environment."""
     task = env.unwrapped
-    return MujocoStage(task) if isinstance(task, GoalTask) else OwnStage(env, name)
+    return MujocoStage(task) if isinstance(task, GoalTask) else Stage(env, name)
 
 
-class MujocoStage:
+class MujocoStage(Stage):
     """Our tasks. It poses a copy of the model: looking at an episode does not change it."""
 
     def __init__(self, task: Any):
@@ -56,11 +60,7 @@ class MujocoStage:
         self._model.vis.global_.offwidth = self._model.vis.global_.offheight = SIZE
         self._model.vis.quality.shadowsize = 2048
         self._data = mujoco.MjData(self._model)
-        try:
-            self._renderer = mujoco.Renderer(self._model, SIZE, SIZE)
-        except Exception as error:  # every GL backend has errors of its own
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise HessError(f"cannot draw here ({reason}): {runtime.rendering_advice()}") from error
+        self._renderer = open_renderer(self._model, SIZE, SIZE)
         self._overview_camera, self._tracking_camera = self._overview(), self._tracking()
 
     def draw(self, state: State, trail: Sequence[Point], subgoal: Point | None) -> list[Picture]:
@@ -150,22 +150,3 @@ class MujocoStage:
         camera.azimuth, camera.elevation = (90.0, -12.0) if self._flat else (100.0, -50.0)
         camera.distance = 4.0 if self._flat else _TRACKING_DISTANCE
         return camera
-
-
-class OwnStage:
-    """A user's environment: the picture that it draws itself, once."""
-
-    def __init__(self, env: Any, name: str):
-        self._env, self._name = env, name
-
-    def draw(self, state: State, trail: Sequence[Point], subgoal: Point | None) -> list[Picture]:
-        """What `render()` gives; its scene cannot be marked from outside."""
-        frame = self._env.render()
-        if not isinstance(frame, np.ndarray) or frame.ndim != 3:
-            raise HessError(
-                f"the task {self._name!r} does not draw: render() gave {type(frame).__name__}"
-            )
-        return [frame]
-
-    def close(self) -> None:
-        """The environment belongs to the caller."""

@@ -13,13 +13,12 @@ import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from PIL import Image
 
 from hess.files import write_atomic
 
 # Okabe and Ito's colours: distinct with every kind of colour vision, and in greyscale order.
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
-SKY, PURPLE, YELLOW, GREY = "#56B4E9", "#CC79A7", "#F0E442", "#7F7F7F"
+SKY, PURPLE, GREY = "#56B4E9", "#CC79A7", "#7F7F7F"
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, "#4B4B4B", "#B8A000")
 
 # One meaning, one colour, in figures, report, video and viewer alike.
@@ -37,6 +36,7 @@ START_TO_END = LinearSegmentedColormap.from_list(
 )
 
 _NOTE = "Comment"  # a name that PNG knows
+FORMATS = (".png", ".pdf")
 
 STYLE = Path(__file__).with_name("hess.mplstyle")
 
@@ -74,10 +74,12 @@ def save_figure(figure: Figure, path: Path, note: str | None = None) -> None:
     write_atomic(path, content.getvalue())
 
 
-def read_note(path: Path) -> str | None:
-    """The note of a PNG; None where it has none."""
-    with Image.open(path) as picture:
-        return picture.info.get(_NOTE)
+def save_formats(figure: Figure, path: Path) -> list[Path]:
+    """Write a figure in every format, each with its ending after the path; their paths."""
+    files = [path.with_name(path.name + ending) for ending in FORMATS]
+    for file in files:
+        save_figure(figure, file)
+    return files
 
 
 def start_to_end(share: NDArray[Any]) -> NDArray[np.floating[Any]]:

@@ -1,8 +1,12 @@
-"""What a step is made of: φ minibatches, an action, and a whole step of every method."""
+"""What a step is made of: φ minibatches, an action, and a whole step of every method.
+
+What needs no simulator learns from episodes of noise in the shape of AntMaze.
+"""
 
 from __future__ import annotations
 
 import statistics
+from typing import TypeVar
 
 import equinox as eqx
 import jax
@@ -15,20 +19,28 @@ from hess.agents.methods import method
 from hess.bench.measuring import (
     MICROSECONDS,
     MILLISECONDS,
+    Goal,
     Measurement,
+    Row,
     Size,
+    compared,
     cpu_seconds,
     fitting_seconds,
     in_turns,
 )
-from hess.bench.noise import ANT_MAZE, finished, noise_episode, noise_replay
-from hess.bench.table import Goal, Row, compared
 from hess.config import Config, override
 from hess.config.presets import preset
 from hess.envs import make
 from hess.envs.adapter import Task
-from hess.replay.episode import empty_episode
+from hess.replay.episode import Episode, EpisodeShape, empty_episode
+from hess.replay.ring import Replay, empty_replay, insert
 from hess.training.collector import run_episode
+
+Arrays = TypeVar("Arrays")
+
+ANT_MAZE = EpisodeShape(
+    horizon=500, observation_dim=29, goal_dim=2, action_dim=8, subgoal_dim=2, segments=10
+)
 
 VARIANTS = ("lesson", "hess-reactive", "h-icm", "h-sr")
 _TIMES_HESS = 1.3
@@ -141,3 +153,30 @@ def _config(name: str, size: Size, task: Task) -> Config:
         },
     )
     return config
+
+
+# --- noise ------------------------------------------------------------------------------------
+
+
+def noise_episode(shape: EpisodeShape, rng: np.random.Generator) -> Episode:
+    """A full-length episode: noise in all that is a float, False in all that is a flag."""
+    episode = empty_episode(shape)
+    for array in episode:
+        if array.dtype.kind == "f":
+            array[...] = 0.5 * rng.standard_normal(array.shape)
+    return episode._replace(length=np.asarray(shape.horizon, np.int32))
+
+
+def noise_replay(shape: EpisodeShape, episodes: int, seed: int = 0) -> Replay:
+    """A full ring."""
+    rng = np.random.default_rng(seed)
+    replay = empty_replay(shape, episodes * shape.horizon)
+    for _ in range(episodes):
+        replay = insert(replay, noise_episode(shape, rng))
+    return finished(replay)
+
+
+def finished(arrays: Arrays) -> Arrays:
+    """The arrays, once they are there: JAX computes in the background."""
+    jax.block_until_ready(arrays)  # type: ignore[no-untyped-call]
+    return arrays

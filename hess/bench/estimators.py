@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import statistics
 from collections.abc import Callable
 from itertools import cycle
@@ -15,9 +16,8 @@ from hess.agents.hess.exploration.measures import Measures
 from hess.agents.hess.exploration.selection import select_subgoal
 from hess.agents.hess.exploration.visits import ESTIMATORS
 from hess.arrays import Floats
-from hess.bench.measuring import MICROSECONDS, MILLISECONDS, Size, cpu_seconds
+from hess.bench.measuring import MICROSECONDS, MILLISECONDS, Goal, Row, Size, compared, cpu_seconds
 from hess.bench.resident import MEGABYTE
-from hess.bench.table import Goal, Row
 from hess.config import Config, ExplorationConfig
 
 DIMS = (1, 2, 4, 8, 16)
@@ -46,34 +46,21 @@ class Costs(NamedTuple):
 
 
 def rows(size: Size) -> list[Row]:
-    """For every estimator and dimension; φ itself is not part of it."""
-    found = []
-    for name in ESTIMATORS:
-        for dim in GRID_DIMS if name == "grid" else DIMS:
-            found += _rows(f"{name}, d = {dim}", costs(name, dim, size))
-    return found
-
-
-def _rows(name: str, found: Costs) -> list[Row]:
-    step = found.per_step(Config()) * MICROSECONDS
+    """One for every estimator and dimension; φ itself is not part of it."""
     return [
-        Row("measures", f"{name}: refresh", found.refresh * MILLISECONDS, "ms"),
-        Row("measures", f"{name}: selection", found.selection * MILLISECONDS, "ms"),
-        Row("measures", f"{name}: candidates", found.pool * MILLISECONDS, "ms"),
-        Row("measures", f"{name}: φ update", found.update * MILLISECONDS, "ms"),
-        Row("measures", f"{name}: memory", found.memory / MEGABYTE, "MB"),
-        Row(
-            group="measures",
-            name=f"{name}: share of a step",
-            measured=step,
-            unit="µs",
-            reference=_STEP,
-            reference_name="a step of training",
-            ratio=step / _STEP,
-            ratio_name="measured / reference",
-            goal=Goal("at most", _SHARE),
-        ),
+        _row(f"{name}, d = {dim}", costs(name, dim, size))
+        for name in ESTIMATORS
+        for dim in (GRID_DIMS if name == "grid" else DIMS)
     ]
+
+
+def _row(name: str, found: Costs) -> Row:
+    step = found.per_step(Config()) * MICROSECONDS
+    *works, memory = found._asdict().items()
+    parts = ", ".join(f"{work} {seconds * MILLISECONDS:.2f} ms" for work, seconds in works)
+    note = f"{parts}, memory {memory[1] / MEGABYTE:.1f} MB"
+    row = compared("measures", name, "µs", ([step], [_STEP]), "a step of training", note=note)
+    return dataclasses.replace(row, goal=Goal("at most", _SHARE))
 
 
 def costs(name: str, dim: int, size: Size) -> Costs:

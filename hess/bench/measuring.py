@@ -1,10 +1,13 @@
-"""How long to measure, and how: in turns."""
+"""How long to measure, how (in turns), and what comes of it: rows with their goals."""
 
 from __future__ import annotations
 
+import dataclasses
+import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
 from hess.runtime import available_cores
 
@@ -16,32 +19,19 @@ MICROSECONDS, MILLISECONDS = 1e6, 1e3  # in a second
 class Size:
     """Numbers of repetitions, and what one repetition consists of."""
 
-    repetitions: int
-    """Of everything that is measured in turns."""
-    env_chunks: int
-    """Repetitions of `env_steps` steps, for each task."""
-    env_steps: int
-    """AntMaze steps in turns with as many of bare MuJoCo."""
-    updates: int
-    """SAC updates in one compiled loop."""
-    matmuls: int
-    """Matmuls of 1024³ for the speed limit."""
-    stored: int
-    """Episodes in the replay that is learned from."""
-    minibatches: int
-    """φ minibatches in one compiled loop."""
-    cycle: int
-    """Episodes between two φ updates in training, all else scaled to it."""
-    cycles: int
-    """Cycles of training that are timed in one repetition."""
-    training_repetitions: int
-    """Repetitions of training as a whole."""
-    method_repetitions: int
-    """Episodes of each method that are timed."""
-    memory_steps: int
-    """PointMaze steps over which memory is watched."""
-    capacity: int
-    """Environment steps of the replay whose memory is measured."""
+    repetitions: int  # of everything that is measured in turns
+    env_chunks: int  # repetitions of `env_steps` steps, for each task
+    env_steps: int  # AntMaze steps in turns with as many of bare MuJoCo
+    updates: int  # SAC updates in one compiled loop
+    matmuls: int  # of 1024³, for the speed limit
+    stored: int  # episodes in the replay that is learned from
+    minibatches: int  # of φ in one compiled loop
+    cycle: int  # episodes between two φ updates in training, all else scaled to it
+    cycles: int  # of training that are timed in one repetition
+    training_repetitions: int  # of training as a whole
+    method_repetitions: int  # episodes of each method that are timed
+    memory_steps: int  # of PointMaze over which memory is watched
+    capacity: int = 1_000_000  # environment steps of the replay whose memory is measured
 
 
 FULL = Size(
@@ -57,7 +47,6 @@ FULL = Size(
     training_repetitions=3,
     method_repetitions=7,
     memory_steps=200_000,
-    capacity=1_000_000,
 )
 
 QUICK = Size(
@@ -73,7 +62,6 @@ QUICK = Size(
     training_repetitions=1,
     method_repetitions=2,
     memory_steps=20_000,
-    capacity=1_000_000,
 )
 
 
@@ -105,3 +93,77 @@ def in_turns(*measurements: Measurement, repetitions: int) -> list[list[float]]:
             found.append(measure())
         turns.reverse()
     return results
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A bound on a row's ratio, or on what was measured where there is nothing to compare with."""
+
+    relation: Literal["at least", "at most"]
+    value: float
+    of: Literal["ratio", "measured"] = "ratio"
+
+    def holds(self, value: float) -> bool:
+        """Whether a value is within the bound."""
+        return value >= self.value if self.relation == "at least" else value <= self.value
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measurement; times are medians over the repetitions."""
+
+    group: str
+    name: str
+    measured: float
+    unit: str
+    reference: float | None = None
+    """In the same unit as `measured`."""
+    reference_name: str = ""
+    ratio: float | None = None
+    """Of `measured` to `reference` or the other way round; `ratio_name` says which."""
+    ratio_name: str = ""
+    goal: Goal | None = None
+    note: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the goal is met; None without a goal."""
+        if self.goal is None:
+            return None
+        value = self.ratio if self.goal.of == "ratio" else self.measured
+        return value is not None and self.goal.holds(value)
+
+    def to_json(self) -> dict[str, Any]:
+        """All fields, and whether the goal is met."""
+        return dataclasses.asdict(self) | {"met": self.met}
+
+
+def compared(
+    group: str,
+    name: str,
+    unit: str,
+    pair: tuple[Sequence[float], Sequence[float]],
+    reference_name: str,
+    *,
+    goal: Goal | None = None,
+    note: str = "",
+    times_faster: bool = False,
+) -> Row:
+    """A row of two things that were measured in turns: what it is about, and its reference.
+
+    Its ratio is the median of those of neighbouring measurements: a slow moment hits both.
+    """
+    measured, reference = pair
+    above, below = (reference, measured) if times_faster else (measured, reference)
+    return Row(
+        group,
+        name,
+        statistics.median(measured),
+        unit,
+        statistics.median(reference),
+        reference_name,
+        statistics.median(a / b for a, b in zip(above, below, strict=True)),
+        "reference / measured" if times_faster else "measured / reference",
+        goal,
+        note,
+    )

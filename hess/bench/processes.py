@@ -2,26 +2,22 @@
 
 Cores and threads have to be set before JAX starts, hence a new process for each setting. It calls
 one function with the `Size`: rows are sent as they are; a measurement is taken, and its number
-sent, whenever a line comes in, so that several workers can take turns.
+sent, whenever it is asked for, so that several workers can take turns.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
-import json
+import multiprocessing
 import os
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import IO, Any
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
+from typing import Any
 
 from hess import runtime
-from hess.bench.measuring import Size
-from hess.bench.table import Row
+from hess.bench.measuring import Row, Size
 from hess.errors import HessError
 
 # OpenBLAS and OpenMP keep their threads awake for a moment after the work is done.
@@ -32,31 +28,32 @@ _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 class Worker:
     """A process that measures, seen from outside."""
 
-    def __init__(self, name: str, process: subprocess.Popen[str], errors: IO[str]):
-        self._name, self._process, self._errors = name, process, errors
-
-    @property
-    def ended(self) -> bool:
-        """Whether the process is gone."""
-        return self._process.poll() is not None
+    def __init__(self, target: str, size: Size, cores: Sequence[int], blas_threads: int):
+        self._name = target.rpartition(":")[2]
+        context = multiprocessing.get_context("spawn")  # a fork would have our JAX in it
+        self._pipe, theirs = context.Pipe()
+        job = (theirs, target, size, list(cores), blas_threads)
+        self.process = context.Process(target=_serve, args=job, daemon=True)
+        self.process.start()
+        theirs.close()  # so that we notice when the process ends
 
     def listen(self) -> Any:
         """The next thing that the worker says."""
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            code = self._process.wait()
-            self._errors.seek(0)
-            last = (self._errors.read().strip().splitlines() or [f"exit code {code}"])[-1]
-            raise HessError(f"measuring {self._name!r} failed: {last}")
-        return json.loads(line)
+        try:
+            said = self._pipe.recv()
+        except (EOFError, ConnectionResetError):
+            self.process.join()
+            said = RuntimeError(f"exit code {self.process.exitcode}")
+        if isinstance(said, Exception):
+            cause = f"{type(said).__name__}: {said}"
+            raise HessError(f"measuring {self._name!r} failed: {cause}") from said
+        return said
 
     def measure(self) -> float:
         """Ask a worker that takes turns for one measurement."""
-        assert self._process.stdin is not None
         time.sleep(_SETTLING_SECONDS)
-        self._process.stdin.write("\n")
-        self._process.stdin.flush()
+        with suppress(BrokenPipeError):  # the process is gone: `listen` says so
+            self._pipe.send("measure")
         return float(self.listen())
 
 
@@ -64,48 +61,36 @@ class Worker:
 def worker(
     target: str, size: Size, cores: Sequence[int], blas_threads: int = 1
 ) -> Iterator[Worker]:
-    """Start one for `module:function`; it ends with the `with` block, at once if that fails."""
-    job = {"target": target, "size": dataclasses.asdict(size), "cores": list(cores)}
-    with (
-        tempfile.TemporaryFile("w+") as errors,
-        subprocess.Popen(
-            [sys.executable, "-m", "hess.bench.processes", json.dumps(job)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            env=os.environ | dict.fromkeys(_THREADS, str(blas_threads)),
-        ) as process,
-    ):
-        try:
-            yield Worker(target.rpartition(":")[2], process, errors)
-        except BaseException:
-            process.kill()
-            raise
+    """Start one for `module:function`; it ends with the `with` block."""
+    started = Worker(target, size, cores, blas_threads)
+    try:
+        yield started
+    finally:
+        started.process.kill()
+        started.process.join()
 
 
 def rows_of(target: str, size: Size, cores: Sequence[int]) -> list[Row]:
     """The rows that `module:function` gives, measured in a process of their own."""
     with worker(target, size, cores) as measuring:
-        return [Row.from_json(values) for values in measuring.listen()]
+        rows: list[Row] = measuring.listen()
+    return rows
 
 
-def main(job: dict[str, Any]) -> None:
+def _serve(pipe: Connection, target: str, size: Size, cores: list[int], blas_threads: int) -> None:
     """The other side: measure, and say what came of it."""
-    runtime.configure(cores=job["cores"], threads=len(job["cores"]))
-    module, _, function = job["target"].partition(":")
-    found = getattr(importlib.import_module(module), function)(Size(**job["size"]))
-    if isinstance(found, list):
-        _say([row.to_json() for row in found])
-        return
-    _say("ready")
-    for _line in sys.stdin:
-        _say(found())
-
-
-def _say(value: Any) -> None:
-    print(json.dumps(value), flush=True)
-
-
-if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))
+    try:
+        os.environ |= dict.fromkeys(_THREADS, str(blas_threads))
+        runtime.configure(cores=cores, threads=len(cores))
+        module, _, function = target.partition(":")
+        found = getattr(importlib.import_module(module), function)(size)
+        if isinstance(found, list):
+            pipe.send(found)
+            return
+        pipe.send("ready")
+        while pipe.recv():
+            pipe.send(found())
+    except EOFError:  # nobody asks any more
+        pass
+    except Exception as error:  # said in one sentence on the other side
+        pipe.send(error)

@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from hess.agents.hess.agent import Hess
-from hess.bench.measuring import Size
-from hess.bench.noise import ANT_MAZE, finished, noise_episode
-from hess.bench.table import Goal, Row
+from hess.bench.components import ANT_MAZE, finished, noise_episode
+from hess.bench.measuring import Goal, Row, Size
 from hess.bench.training import Watch, train_watched
 from hess.config import Config, override
 from hess.config.presets import preset
@@ -20,6 +19,9 @@ from hess.replay.ring import insert
 
 MEGABYTE = 1e6
 _GROWTH, _RESIDENT = 20.0, 1500.0  # goals in MB
+
+
+_FEW_UPDATES = {"low.updates_per_decision": 0.01, "representation.minibatches": 100}
 
 
 def rows(size: Size) -> list[Row]:
@@ -43,14 +45,10 @@ def _growth_row(size: Size) -> Row:
     watch = Watch(resident)
     train_watched(_config(size.memory_steps), watch)
     values = [each.value for each in watch.rounds]
-    return Row(
-        group="memory",
-        name=f"growth over {size.memory_steps:,} PointMaze steps",
-        measured=growth(values),
-        unit="MB",
-        goal=Goal("at most", _GROWTH, of="measured"),
-        note=f"resident at the end: {values[-1]:.0f} MB",
-    )
+    name = f"growth over {size.memory_steps:,} PointMaze steps"
+    goal = Goal("at most", _GROWTH, of="measured")
+    note = f"resident at the end: {values[-1]:.0f} MB"
+    return Row("memory", name, growth(values), "MB", goal=goal, note=note)
 
 
 def _config(steps: int) -> Config:
@@ -61,11 +59,10 @@ def _config(steps: int) -> Config:
         {
             "task": "PointMaze",
             "steps": steps,
-            "low.updates_per_decision": 0.01,
+            **_FEW_UPDATES,
             "high.updates_per_decision": 0.5,
             "representation.first_update": 3,
             "representation.interval": 10,
-            "representation.minibatches": 100,
             "evaluation.interval": tenth,
             "evaluation.episodes": 2,
             "record.checkpoint_interval": tenth,
@@ -81,10 +78,9 @@ def _resident_row(size: Size) -> Row:
         preset("default"),
         {
             "capacity": size.capacity,
-            "low.updates_per_decision": 0.01,
+            **_FEW_UPDATES,
             "representation.first_update": 1,
             "representation.interval": 1,
-            "representation.minibatches": 100,
         },
     )
     agent = Hess(config, ANT_MAZE)
@@ -94,10 +90,6 @@ def _resident_row(size: Size) -> Row:
     for _ in range(2):
         agent.learn([episode], lambda what, share: None)
     finished(agent.replay)
-    return Row(
-        group="memory",
-        name=f"AntMaze, full replay of {size.capacity:,} steps",
-        measured=resident(),
-        unit="MB",
-        goal=Goal("at most", _RESIDENT, of="measured"),
-    )
+    name = f"AntMaze, full replay of {size.capacity:,} steps"
+    goal = Goal("at most", _RESIDENT, of="measured")
+    return Row("memory", name, resident(), "MB", goal=goal)

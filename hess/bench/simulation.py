@@ -9,8 +9,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.bench.measuring import MICROSECONDS, Size, cpu_seconds, in_turns
-from hess.bench.table import Goal, Row, compared
+from hess.bench.measuring import MICROSECONDS, Goal, Row, Size, compared, cpu_seconds, in_turns
 from hess.envs import TASKS, make
 from hess.envs.physics import mujoco
 from hess.envs.simulated import SimulatedTask
@@ -69,14 +68,7 @@ class _Lockstep:
 
     def step_env(self) -> float:
         """Microseconds per step of the environment."""
-        actions = self._actions()
-        step = self._env.step
-
-        def work() -> None:
-            for action in actions:
-                step(action)
-
-        return cpu_seconds(work) / self._steps * MICROSECONDS
+        return _stepping_seconds(self._env, self._actions()) / self._steps * MICROSECONDS
 
     def step_bare(self) -> float:
         """Microseconds per `mj_step`, with the assignment of the controls."""
@@ -114,15 +106,19 @@ def _point_row(task: str, env: Env, size: Size) -> Row:
     rng = np.random.default_rng(0)
     steps = min(_POINT_FACTOR * size.env_steps, TASKS[task].horizon - 1)
     actions = rng.uniform(-1.0, 1.0, (steps, 2)).astype(np.float32)
+    speeds = []
+    for _ in range(size.env_chunks):
+        env.reset(seed=0)
+        speeds.append(steps / _stepping_seconds(env, actions))
+    goal = None if TASKS[task].images else Goal("at least", _POINT_SPEED, of="measured")
+    return Row("envs", f"{task} steps", statistics.median(speeds), "steps/s", goal=goal)
+
+
+def _stepping_seconds(env: Env, actions: NDArray[np.float32]) -> float:
     step = env.step
 
     def work() -> None:
         for action in actions:
             step(action)
 
-    speeds = []
-    for _ in range(size.env_chunks):
-        env.reset(seed=0)
-        speeds.append(steps / cpu_seconds(work))
-    goal = None if TASKS[task].images else Goal("at least", _POINT_SPEED, of="measured")
-    return Row("envs", f"{task} steps", statistics.median(speeds), "steps/s", goal=goal)
+    return cpu_seconds(work)

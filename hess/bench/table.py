@@ -1,102 +1,71 @@
-"""The table: its rows with their goals, on the screen and in a file that grows with every group."""
+"""The table: its parts in the order they are measured, on the screen and in a file that grows."""
 
 from __future__ import annotations
 
-import dataclasses
 import os
-import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import NamedTuple
 
 from hess import runtime
-from hess.bench.measuring import FULL, Size
+from hess.bench.measuring import FULL, Goal, Row, Size
+from hess.bench.processes import rows_of
+from hess.bench.updates import baseline_rows, limit_rows
 from hess.errors import HessError
 from hess.files import write_json
 
 FORMAT = 1
 
 
-@dataclass(frozen=True)
-class Goal:
-    """A bound on a row's ratio, or on what was measured where there is nothing to compare with."""
-
-    relation: Literal["at least", "at most"]
-    value: float
-    of: Literal["ratio", "measured"] = "ratio"
-
-    def holds(self, value: float) -> bool:
-        """Whether a value is within the bound."""
-        return value >= self.value if self.relation == "at least" else value <= self.value
-
-
-@dataclass(frozen=True)
-class Row:
-    """One measurement; times are medians over the repetitions."""
+class Part(NamedTuple):
+    """A piece of a group that is measured in one go, or skipped for a reason."""
 
     group: str
-    name: str
-    measured: float
-    unit: str
-    reference: float | None = None
-    """In the same unit as `measured`."""
-    reference_name: str = ""
-    ratio: float | None = None
-    """Of `measured` to `reference` or the other way round; `ratio_name` says which."""
-    ratio_name: str = ""
-    goal: Goal | None = None
-    note: str = ""
-
-    @property
-    def met(self) -> bool | None:
-        """Whether the goal is met; None without a goal."""
-        if self.goal is None:
-            return None
-        value = self.ratio if self.goal.of == "ratio" else self.measured
-        return value is not None and self.goal.holds(value)
-
-    def to_json(self) -> dict[str, Any]:
-        """All fields, and whether the goal is met."""
-        return dataclasses.asdict(self) | {"met": self.met}
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> Row:
-        """The row that `to_json` described."""
-        fields = {name: value for name, value in values.items() if name != "met"}
-        goal = fields["goal"]
-        return cls(**fields | {"goal": None if goal is None else Goal(**goal)})
+    what: str
+    cores: int
+    measure: Callable[[Size, Sequence[int]], list[Row]]
+    obstacle: Callable[[], str | None] = lambda: None
 
 
-def compared(
-    group: str,
-    name: str,
-    unit: str,
-    pair: tuple[Sequence[float], Sequence[float]],
-    reference_name: str,
-    *,
-    goal: Goal | None = None,
-    note: str = "",
-    times_faster: bool = False,
-) -> Row:
-    """A row of two things that were measured in turns: what it is about, and its reference.
+def _rows(target: str) -> Callable[..., list[Row]]:
+    return lambda size, cores: rows_of(f"hess.bench.{target}", size, cores)
 
-    Its ratio is the median of those of neighbouring measurements: a slow moment hits both.
-    """
-    measured, reference = pair
-    above, below = (reference, measured) if times_faster else (measured, reference)
-    return Row(
-        group,
-        name,
-        statistics.median(measured),
-        unit,
-        statistics.median(reference),
-        reference_name,
-        statistics.median(a / b for a, b in zip(above, below, strict=True)),
-        "reference / measured" if times_faster else "measured / reference",
-        goal,
-        note,
-    )
+
+def _no_baseline() -> str | None:
+    missing = [name for name in ("torch", "stable_baselines3") if find_spec(name) is None]
+    if not missing:
+        return None
+    return f"{' and '.join(missing)} not installed; `make bench`, or pip install 'hess[bench]'"
+
+
+def _no_proc() -> str | None:
+    if Path("/proc/self/statm").exists():
+        return None
+    return f"resident memory is read from /proc, which {sys.platform} does not have"
+
+
+PARTS = (
+    Part("envs", "environment steps", 1, _rows("simulation:rows")),
+    Part("sac", "SAC update on one core", 1, limit_rows),
+    Part("sac", "SAC update on two cores", 2, limit_rows),
+    Part("baseline", "Stable-Baselines3 on one core", 1, baseline_rows, _no_baseline),
+    Part("baseline", "Stable-Baselines3 on two cores", 2, baseline_rows, _no_baseline),
+    Part("representation", "φ minibatches", 1, _rows("components:representation")),
+    Part("acting", "actions", 1, _rows("components:acting")),
+    Part("measures", "novelty and potential", 1, _rows("estimators:rows")),
+    Part("training", "training on AntMaze", 2, _rows("training:rows")),
+    Part("methods", "methods against HESS", 1, _rows("components:methods")),
+    Part("memory", "memory", 2, _rows("resident:rows"), _no_proc),
+)
+
+
+def obstacle(part: Part, cores: Sequence[int]) -> str | None:
+    """Why a part cannot be measured here, in words, or None."""
+    if len(cores) < part.cores:
+        return f"needs {part.cores} cores, this process may use {len(cores)}"
+    return part.obstacle()
 
 
 class BenchTable:

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hess.agents.agent import Agent
-from hess.bench.measuring import Size, seconds
-from hess.bench.table import Goal, Row, compared
+from hess.bench.measuring import Goal, Row, Size, compared, seconds
 from hess.bench.updates import core_speed
 from hess.config import Config, override
 from hess.config.presets import preset
+from hess.envs import TASKS
 from hess.envs.adapter import Task
 from hess.native.cores import busy_core
 from hess.replay.episode import Episode
@@ -85,12 +85,9 @@ def rows(size: Size, task: str = "AntMaze") -> list[Row]:
     ]
 
 
-def _default_speed(size: Size, task_name: str) -> float:
-    task = Task(task_name)
-    horizon = task.horizon
-    task.close()
+def _default_speed(size: Size, task: str) -> float:
     watch = Watch()
-    train_watched(bench_config(size, task_name, horizon, preset("default")), watch)
+    train_watched(bench_config(size, task, preset("default")), watch)
     return _training_speed(watch, size)
 
 
@@ -100,9 +97,9 @@ def paper_networks() -> Config:
     return config
 
 
-def bench_config(size: Size, task: str, horizon: int, start: Config | None = None) -> Config:
+def bench_config(size: Size, task: str, start: Config | None = None) -> Config:
     """A config, that of the paper's networks if none is given, in cycles of some episodes."""
-    given = start or paper_networks()
+    given, horizon = start or paper_networks(), TASKS[task].horizon
     cycle_steps = size.cycle * horizon
     evaluated = max(1, round(given.evaluation.episodes * cycle_steps / given.evaluation.interval))
     share = size.cycle / given.representation.interval
@@ -126,7 +123,7 @@ def bench_config(size: Size, task: str, horizon: int, start: Config | None = Non
 
 def _measure(size: Size, task_name: str) -> TrainingSpeeds:
     task = Task(task_name)
-    config = bench_config(size, task_name, task.horizon)
+    config = bench_config(size, task_name)
     watch = Watch()
     before = core_speed(size)
     agent = train_watched(config, watch)

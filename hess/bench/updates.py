@@ -18,14 +18,16 @@ import numpy as np
 
 from hess.bench.measuring import (
     MILLISECONDS,
+    Goal,
     Measurement,
+    Row,
     Size,
+    compared,
     cpu_seconds,
     fitting_seconds,
     in_turns,
 )
 from hess.bench.processes import worker
-from hess.bench.table import Goal, Row, compared
 
 OBSERVATION, ACTION, HIDDEN, BATCH = 33, 8, (256, 256), 128  # AntMaze's low level, as published
 SIDE = 1024
@@ -34,17 +36,17 @@ _TIMES_FASTER = 2.5
 _COUNTS = {1: "one core", 2: "two cores"}
 
 
-def limit_row(size: Size, cores: Sequence[int]) -> Row:
+def limit_rows(size: Size, cores: Sequence[int]) -> list[Row]:
     """An update against its arithmetic at the speed of a 1024³ single-precision product."""
-    return _row("sac", "matmul", "its arithmetic at sgemm speed", size, cores)
+    return _rows("sac", "matmul", "its arithmetic at sgemm speed", size, cores)
 
 
-def baseline_row(size: Size, cores: Sequence[int]) -> Row:
+def baseline_rows(size: Size, cores: Sequence[int]) -> list[Row]:
     """An update against one by Stable-Baselines3's `SAC.train()`."""
-    return _row("baseline", "stable_baselines", "Stable-Baselines3", size, cores)
+    return _rows("baseline", "stable_baselines", "Stable-Baselines3", size, cores)
 
 
-def _row(group: str, other: str, other_name: str, size: Size, cores: Sequence[int]) -> Row:
+def _rows(group: str, other: str, other_name: str, size: Size, cores: Sequence[int]) -> list[Row]:
     count = len(cores)
     with (
         worker("hess.bench.updates:update", size, cores) as ours,
@@ -55,7 +57,8 @@ def _row(group: str, other: str, other_name: str, size: Size, cores: Sequence[in
         mine, reference = in_turns(ours.measure, theirs.measure, repetitions=size.repetitions)
     goal = Goal("at least", _SHARE_OF_LIMIT[count] if group == "sac" else _TIMES_FASTER)
     name = f"SAC update, {_COUNTS[count]}"
-    return compared(group, name, "ms", (mine, reference), other_name, goal=goal, times_faster=True)
+    pair = (mine, reference)
+    return [compared(group, name, "ms", pair, other_name, goal=goal, times_faster=True)]
 
 
 # --- what the processes time ------------------------------------------------------------------
@@ -66,7 +69,7 @@ def update(size: Size) -> Measurement:
     import jax
     import jax.numpy as jnp
 
-    from hess.bench.noise import ANT_MAZE, finished, noise_replay
+    from hess.bench.components import ANT_MAZE, finished, noise_replay
     from hess.config.presets import preset
     from hess.learning.inputs import no_scaling
     from hess.learning.sac import SAC
@@ -187,21 +190,17 @@ def multiplications(sizes: Sequence[int]) -> int:
     return sum(fan_in * fan_out for fan_in, fan_out in pairwise(sizes))
 
 
-def inner_multiplications(sizes: Sequence[int]) -> int:
-    """The same without the first layer: a gradient stops before the data."""
-    return multiplications(sizes[1:])
-
-
 def sac_update(observation: int, action: int, hidden: Sequence[int], batch: int) -> int:
     """Floating-point operations of all matmuls in one update with twin critics.
 
-    A backward pass costs the weights' gradient (as much as a forward pass) and the inputs'.
+    A backward pass costs the weights' gradient (as much as a forward pass) and the inputs', which
+    stops before the data: after the first layer.
     """
     actor = [observation, *hidden, 2 * action]
     critic = [observation + action, *hidden, 1]
     targets = multiplications(actor) + 2 * multiplications(critic)
-    critics = 2 * (2 * multiplications(critic) + inner_multiplications(critic))
+    critics = 2 * (2 * multiplications(critic) + multiplications(critic[1:]))
     # The actor's gradient comes through the critics' inputs but needs no gradient of theirs.
     through_critics = 2 * (2 * multiplications(critic))
-    actors = 2 * multiplications(actor) + inner_multiplications(actor)
+    actors = 2 * multiplications(actor) + multiplications(actor[1:])
     return 2 * batch * (targets + critics + through_critics + actors)

@@ -6,13 +6,17 @@ they run, so that help and typing errors are answered at once.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
 import os
+import shlex
+import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from hess.errors import HessError, unknown
 
@@ -46,12 +50,12 @@ COMMANDS = (
     Command("render", "Tasks", "hess.cli.tasks:Render"),
     Command("methods", "Training", "hess.cli.listing:Methods"),
     Command("train", "Training", "hess.cli.train:Train"),
-    Command("evaluate", "Training", "hess.cli.evaluate:Evaluate"),
+    Command("evaluate", "Training", "hess.cli.train:Evaluate"),
     Command("sweep", "Many runs", "hess.cli.sweep:Sweep"),
     Command("sweep status", "Many runs", "hess.cli.sweep:Status"),
     Command("reproduce", "Many runs", "hess.cli.reproduce:Reproduce"),
     Command("results", "Many runs", "hess.cli.results:Results"),
-    Command("compare", "Many runs", "hess.cli.compare:Compare"),
+    Command("compare", "Many runs", "hess.cli.results:Compare"),
     Command("plot", "Look", "hess.cli.look:Plot"),
     Command("report", "Look", "hess.cli.look:Report"),
     Command("view", "Look", "hess.cli.look:View"),
@@ -101,8 +105,6 @@ def _dispatch(arguments: list[str]) -> int:
     arguments = arguments[1:]
     if arguments and f"{name} {arguments[0]}" in commands:
         name, arguments = f"{name} {arguments[0]}", arguments[1:]
-    from hess.cli.parsing import parse
-
     return parse(commands[name].load(), f"hess {name}", arguments).run() or 0
 
 
@@ -121,3 +123,79 @@ def overview() -> str:
             lines.append(f"  {command.name:{width}}  {summary}")
     lines += ["", "hess COMMAND --help shows the flags of a command, hess --version the version."]
     return "\n".join(lines)
+
+
+def resume_command() -> str:
+    """The command line that was typed; given again, it goes on."""
+    return shlex.join([*_program(), *sys.argv[1:]])
+
+
+def signal_code(number: int) -> int:
+    """What shells and schedulers expect of a program that a signal has ended."""
+    return 128 + number
+
+
+def _program() -> list[str]:
+    """`hess`, or what was typed where the PATH does not lead to this one."""
+    found, typed = shutil.which("hess"), sys.argv[0]
+    if found and os.path.exists(typed) and os.path.samefile(found, typed):
+        return ["hess"]
+    return [typed] if os.access(typed, os.X_OK) else [sys.executable, typed]
+
+
+# --- flags from a dataclass, and tyro's error boxes as one sentence -----------------------------
+
+
+Parsed = TypeVar("Parsed")
+
+_SIDES = "│|╭╮╰╯+ "
+_RULES = "─-"
+
+
+def parse(command: type[Parsed], program: str, arguments: Sequence[str]) -> Parsed:
+    """Build the dataclass from the arguments; bad ones are a `HessError`.
+
+    A dataclass with a classmethod `defaults(arguments)` gets its default values from there, so
+    that one flag (a preset) can decide the defaults of others.
+    """
+    import tyro
+
+    options = (
+        tyro.conf.HelptextFromCommentsOff,  # comments explain code, docstrings explain flags
+        tyro.conf.PositionalMetavarFromFieldName,
+    )
+    defaults = getattr(command, "defaults", None)
+    default: Parsed = defaults(arguments) if defaults else tyro.MISSING_NONPROP
+    errors = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(errors):
+            return tyro.cli(command, prog=program, args=arguments, default=default, config=options)
+    except SystemExit as leaving:
+        if leaving.code in (0, None):  # --help
+            raise
+        raise HessError(sentence(errors.getvalue())) from None
+
+
+def sentence(box: str) -> str:
+    """The text inside of a box, its parts joined by semicolons.
+
+    >>> sentence("╭─ Title ───╮\\n│ No --sed. │\\n│ ───────── │\\n│ Run --help │\\n╰───────╯")
+    'no --sed; run --help'
+    """
+    parts: list[list[str]] = [[]]
+    for line in box.splitlines():
+        text = line.strip(_SIDES)
+        if not text.strip(_RULES):
+            parts.append([])
+        elif not text.startswith(("─ ", "- ")):  # the title says the same again
+            parts[-1].append(text)
+    joined = [" ".join(_without_explanations(part)).rstrip(".") for part in parts if part]
+    return "; ".join(part[0].lower() + part[1:] for part in joined)
+
+
+def _without_explanations(lines: list[str]) -> list[str]:
+    """Of suggestions keep the flags; what each means is in the help."""
+    if lines[0] != "Perhaps you meant:":
+        return lines
+    flags = [line for line in lines[1:] if line.startswith("-")]
+    return [*lines[:1], ", ".join(flags)] if flags else lines

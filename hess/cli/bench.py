@@ -54,7 +54,7 @@ class Bench:
     def _measure(self, table: BenchTable) -> None:
         from rich.console import Console
 
-        from hess.bench.parts import PARTS, obstacle
+        from hess.bench.table import PARTS, obstacle
 
         console = Console(stderr=True)
         for part in PARTS:
@@ -68,12 +68,8 @@ class Bench:
                 table.add(part.measure(table.size, table.cores[: part.cores]))
 
     def _usable_cores(self) -> list[int]:
-        from hess.errors import HessError
-        from hess.runtime import available_cores
+        from hess import runtime
 
-        valid = available_cores()
-        wrong = [core for core in self.cores if core not in valid]
-        if wrong:
-            bad, good = (", ".join(map(str, cores)) for cores in (wrong, valid))
-            raise HessError(f"cannot run on cores: {bad}; cores: {good}")
-        return list(dict.fromkeys(self.cores)) or valid
+        cores = list(dict.fromkeys(self.cores)) or runtime.available_cores()
+        runtime.require_cores(cores)
+        return cores

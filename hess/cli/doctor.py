@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
 
 from hess import runtime
@@ -82,9 +81,10 @@ class Doctor:
         """Print the findings; 2 if HESS cannot train here."""
         runtime.configure()
         broken = False
-        for finding in chain.from_iterable(check() for check in CHECKS):
-            print(finding, flush=True)
-            broken = broken or finding.verdict == "bad"
+        for check in CHECKS:
+            for finding in check():
+                print(finding, flush=True)
+                broken |= finding.verdict == "bad"
         print("\nHESS cannot train here yet." if broken else "\nHESS can train here.")
         return 2 if broken else 0
 
@@ -92,14 +92,11 @@ class Doctor:
 def check_libraries() -> Iterator[Finding]:
     """JAX compiles and runs a program on some device; MuJoCo simulates."""
     yield Finding("Python", f"{sys.version.split()[0]}, {sys.platform}")
-    platforms, again = os.environ.get("JAX_PLATFORMS"), "pip install --force-reinstall"
-    advice = (
-        f"unset JAX_PLATFORMS ({platforms!r})" if platforms else f"install it again: {again} jax"
-    )
+    again = "install it again: pip install --force-reinstall"
+    platforms = os.environ.get("JAX_PLATFORMS")
+    advice = f"unset JAX_PLATFORMS ({platforms!r})" if platforms else f"{again} jax"
     yield Finding("JAX", *run_python(_JAX), advice, fatal=True)
-    advice = (
-        f"unset MUJOCO_GL, or try MUJOCO_GL=egl, or install it again: {again} 'mujoco>=3.12,<4'"
-    )
+    advice = f"unset MUJOCO_GL, or try MUJOCO_GL=egl, or {again} 'mujoco>=3.12,<4'"
     yield Finding("MuJoCo", *run_python(_MUJOCO), advice, fatal=True)
 
 
@@ -120,13 +117,13 @@ def check_machine() -> Iterator[Finding]:
     memory, free = runtime.memory_gib(), shutil.disk_usage(Path.cwd()).free / 2**30
     advice = "AntMaze with a replay of a million steps takes up to 1.5 GB: lower the capacity"
     yield Finding("memory", f"{memory} GiB", f"{memory} GiB" if memory < 2 else None, advice)
-    if os.access(Path.cwd(), os.W_OK):
-        room = f"{free:.1f} GiB free in the current folder"
-        advice = "a run with its checkpoints takes up to 2 GB"
-        yield Finding("disk", room, room if free < 2 else None, advice)
-    else:
+    if not os.access(Path.cwd(), os.W_OK):
         advice = "change to a folder of yours: runs go to runs/"
         yield Finding("disk", "", "the current folder is not writable", advice, fatal=True)
+        return
+    room = f"{free:.1f} GiB free in the current folder"
+    advice = "a run with its checkpoints takes up to 2 GB"
+    yield Finding("disk", room, room if free < 2 else None, advice)
 
 
 def check_cache() -> Iterator[Finding]:
@@ -182,13 +179,9 @@ def run_python(code: str) -> tuple[str, str | None]:
     """Run code in a new interpreter: its last line, and its problem in one line or None."""
     try:
         with tempfile.TemporaryDirectory() as folder:  # MuJoCo leaves a log of its errors behind
+            command = [sys.executable, "-c", code]
             done = subprocess.run(
-                [sys.executable, "-c", code],
-                cwd=folder,
-                capture_output=True,
-                text=True,
-                timeout=TIMEOUT,
-                check=False,
+                command, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT, check=False
             )
     except subprocess.TimeoutExpired:
         return "", f"no answer within {TIMEOUT} s"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -15,6 +15,7 @@ class Envs:
 
     def run(self) -> int:
         """Print the table."""
+        from hess.console import print_table
         from hess.envs import TASKS
 
         rows = [
@@ -23,7 +24,8 @@ class Envs:
             if self.images or not task.images
             for goal in [f"({', '.join(f'{value:g}' for value in task.goal)})"]
         ]
-        _show(("id", "robot", "map"), rows, numbers=("horizon", "observation", "goal"), fixed=2)
+        numbers = ("horizon", "observation", "goal")
+        print_table(("id", "robot", "map"), rows, numbers, fixed=2)
         return 0
 
 
@@ -36,10 +38,12 @@ class Methods:
 
     def run(self) -> int:
         """Print the table."""
+        from hess.console import print_table
+
         if self.grids:
-            _show(("grid", "symbol", "field", "values", "paper"), _grid_rows())
+            print_table(("grid", "symbol", "field", "values", "paper"), _grid_rows())
         else:
-            _show(("method", "what it is", "paper", "changes"), _method_rows())
+            print_table(("method", "what it is", "paper", "changes"), _method_rows())
         return 0
 
 
@@ -48,11 +52,8 @@ def _method_rows() -> Iterable[tuple[str, ...]]:
 
     for row in METHODS.values():
         changes = ", ".join(f"{name}={value}" for name, value in row.overrides.items())
-        yield row.name, row.summary, _section(row.section), changes
-
-
-def _section(name: str) -> str:
-    return "" if name == "none" else f"§{name}"
+        section = "" if row.section == "none" else f"§{row.section}"
+        yield row.name, row.summary, section, changes
 
 
 def _grid_rows() -> Iterable[tuple[str, ...]]:
@@ -62,17 +63,3 @@ def _grid_rows() -> Iterable[tuple[str, ...]]:
         values = ", ".join(f"{value:g}" for value in row.values)
         source = f"§{row.section}" + (" (values ours)" if row.chosen else "")
         yield row.name, row.symbol, row.field, values, source
-
-
-def _show(
-    columns: Sequence[str],
-    rows: Iterable[tuple[str, ...]],
-    numbers: Sequence[str] = (),
-    fixed: int = 0,
-) -> None:
-    from hess.console import console, plain_table
-
-    table = plain_table(columns, numbers, fixed)
-    for row in rows:
-        table.add_row(*row)
-    console().print(table)

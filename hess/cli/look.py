@@ -21,10 +21,9 @@ class Plot:
 
     def run(self) -> int:
         """Draw everything that there is data for."""
-        from hess.errors import HessError
+        from hess.errors import require_at_least
 
-        if self.smooth < 1:
-            raise HessError(f"smooth={self.smooth} is impossible; it must be at least 1")
+        require_at_least("smooth", self.smooth, 1)
         from hess.analysis.figures import draw_all
         from hess.runs.run import find_runs
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,7 @@ import tyro
 from hess.cli.sweep import ManyRuns
 
 if TYPE_CHECKING:
-    from hess.sweeps.reproduction import Panel, Request
+    from hess.sweeps.reproduction import Panels
     from hess.sweeps.suites import Suite
 
 
@@ -39,20 +40,19 @@ class Reproduce(ManyRuns):
 
     def run(self) -> int:
         """Plan all suites together, since they share runs; carry out; draw each."""
-        from hess.errors import HessError
-        from hess.sweeps.reproduction import Request, plan_of, planned
+        from hess.errors import HessError, require_at_least
+        from hess.sweeps.reproduction import Request, panels, plan_of
         from hess.sweeps.suites import ALL, SUITES, chosen_suites
 
-        if self.smooth < 1:
-            raise HessError(f"smooth={self.smooth} is impossible; it must be at least 1")
+        require_at_least("smooth", self.smooth, 1)
         if not self.suites and not self.show_list:
             raise HessError(f"name what to reproduce: {', '.join(SUITES)}, {ALL}; --list says more")
         chosen = chosen_suites(self.suites or (ALL,))
         request = Request(self.seeds, self.tasks, self.preset, self.scale)
+        shown = {suite.name: panels(suite, request) for suite in chosen}
         if self.show_list:
-            return self._list_suites(chosen, request)
-        shown = planned(chosen, request)
-        plan = plan_of(panel for panels in shown.values() for panel in panels)
+            return self._list_suites(chosen, shown)
+        plan = plan_of(*shown.values())
         code = self._where_runs_are().carry_out(plan) if plan else 0
         if not code and not self.dry_run:
             self._draw(chosen, shown)
@@ -67,47 +67,35 @@ class Reproduce(ManyRuns):
             self, runs=beside.with_name(f"{beside.name}-scale-{self.scale:g}")
         )
 
-    def _draw(self, chosen: list[Suite], shown: dict[str, tuple[Panel, ...]]) -> None:
-        from hess.errors import MissingExtraError
-        from hess.runs.run import NothingToDrawError
+    def _draw(self, chosen: list[Suite], shown: dict[str, Panels]) -> None:
+        from hess.analysis.figures import draw_each
         from hess.sweeps.drawings import Material, draw, trained_panels
 
-        folder = self._where_runs_are().runs
-        missing: MissingExtraError | None = None
+        jobs = []
         for suite in chosen:
-            tasks = self.tasks or suite.tasks
-            trained = trained_panels(shown[suite.name], folder)
-            material = Material(suite, tasks, trained, self.smooth)
-            try:
-                for path in draw(material, self.out):
-                    print(path)
-            except NothingToDrawError as reason:
-                print(f"no {suite.name}: {reason}")
-            except MissingExtraError as error:  # the others do not need it
-                missing = error
-        if missing is not None:
-            raise missing
+            trained = trained_panels(shown[suite.name], self._where_runs_are().runs)
+            material = Material(suite, self.tasks or suite.tasks, trained, self.smooth)
+            jobs.append((suite.name, partial(draw, material, self.out)))
+        for paths in draw_each(jobs, print):
+            print(*paths, sep="\n")
 
-    def _list_suites(self, chosen: list[Suite], request: Request) -> int:
+    def _list_suites(self, chosen: list[Suite], shown: dict[str, Panels]) -> int:
         """What there is, what it needs, and what of it is still to do."""
-        from hess.console import console, plain_table
+        from hess.console import print_table
         from hess.sweeps.progress import Watcher, seconds_left
-        from hess.sweeps.reproduction import plan_of, planned
+        from hess.sweeps.reproduction import plan_of
 
-        shown = planned(chosen, request)
         watcher = Watcher(self._where_runs_are().runs)
-        table = plain_table(("name", "paper", "what it shows"), ("runs", "to do", "core-hours"))
 
-        def add(name: str, section: str, summary: str, panels: tuple[Panel, ...]) -> None:
-            runs = watcher.look(plan_of(panels), {}).runs
+        def row(name: str, section: str, summary: str, *panels: Panels) -> tuple[str, ...]:
+            runs = watcher.look(plan_of(*panels), {}).runs
             missing = sum(each.state != "done" for each in runs)
             hours = sum(seconds_left(runs)) / 3600
-            table.add_row(name, section, summary, str(len(runs)), str(missing), f"{hours:,.1f}")
+            return name, section, summary, str(len(runs)), str(missing), f"{hours:,.1f}"
 
-        for suite in chosen:
-            add(suite.name, f"§{suite.section}", suite.summary, shown[suite.name])
+        rows = [row(s.name, f"§{s.section}", s.summary, shown[s.name]) for s in chosen]
         if len(chosen) > 1:
-            everything = tuple(panel for panels in shown.values() for panel in panels)
-            add("all", "", "all of these, which share runs", everything)
-        console().print(table)
+            rows.append(row("all", "", "all of these, which share runs", *shown.values()))
+        numbers = ("runs", "to do", "core-hours")
+        print_table(("name", "paper", "what it shows"), rows, numbers)
         return 0

@@ -99,7 +99,7 @@ class ManyRuns:
         return 0
 
     def _conduct(self, plan: Plan, folder: SweepFolder, engine: Engine) -> int:
-        from hess.cli.resume_hint import resume_command, signal_code
+        from hess.cli import resume_command, signal_code
         from hess.sweeps.conduct import conduct
         from hess.sweeps.overview import display
 
@@ -135,8 +135,7 @@ class Sweep(ManyRuns):
 
     def run(self) -> int:
         """Plan and carry out."""
-        from hess.sweeps.plan import product
-        from hess.sweeps.settings import parse_settings
+        from hess.sweeps.plan import parse_settings, product
 
         settings = parse_settings(chain.from_iterable(self.settings))
         seeds = range(self.seeds)

@@ -28,9 +28,10 @@ class CheckEnv:
     def run(self) -> int:
         """Print the findings; 2 if HESS could not train on it."""
         runtime.configure()
-        from hess.envs.check import Wanted, can_train, check_env
+        from hess.config import Config
+        from hess.envs.check import can_train, check_env
 
-        wanted = Wanted(self.env, self.success, self.horizon, self.observe)
+        wanted = Config(self.task, self.env, self.success, self.horizon, self.observe)
         checks = check_env(self.task, wanted)
         width = max(len(check.name) for check in checks)
         for check in checks:

@@ -1,4 +1,4 @@
-"""`hess train`."""
+"""`hess train` and `hess evaluate`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 import tyro
 
 from hess.agents.methods import import_method
-from hess.cli.resume_hint import resume_command, signal_code
+from hess.cli import resume_command, signal_code
 from hess.config import Config
 from hess.config.presets import preset
 from hess.envs.arguments import normalised
@@ -41,12 +41,11 @@ class Train(Config):
         chosen_preset = _value_of("--preset", arguments) or "default"
         chosen_method = _value_of("--method", arguments) or "hess"
         config = import_method(chosen_method).apply(preset(chosen_preset))
-        return cls(**_shallow(config), preset=chosen_preset)
+        return cls(**_fields(config), preset=chosen_preset)
 
     def config(self) -> Config:
         """The run's config, without what only the command line needs."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(Config)}
-        return Config(**fields | {"env": normalised(self.env)})
+        return Config(**_fields(self) | {"env": normalised(self.env)})
 
     def run(self) -> int:
         """Train and say where everything lies."""
@@ -104,5 +103,53 @@ def _value_of(flag: str, arguments: Sequence[str]) -> str | None:
     return None
 
 
-def _shallow(config: Config) -> dict[str, Any]:
-    return {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
+def _fields(config: Config) -> dict[str, Any]:
+    return {field.name: getattr(config, field.name) for field in dataclasses.fields(Config)}
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Evaluate the agent of a run with deterministic policies."""
+
+    run_folder: tyro.conf.Positional[Path]
+    """A run folder, as `hess train` printed it."""
+    episodes: int = 100
+    """Episodes to play."""
+    seed: int = 0
+    """Seed of the episodes."""
+    task: str | None = None
+    """The run's task, if it is a module:Env-v0: naming it says that you trust the module."""
+    method: str | None = None
+    """The run's method, if it is a module:name: naming it says that you trust the module."""
+    env: tuple[str, ...] = ()
+    """Arguments of the environment that differ from those of training."""
+    success: str | None = None
+    """What success is, if not as in training."""
+    video: Path | None = None
+    """Also film the first episodes, with the subgoals pursued, as .mp4 or .gif."""
+
+    def run(self) -> int:
+        """Play and print the success rate."""
+        from hess import runtime
+        from hess.envs.arguments import parse_arguments
+        from hess.errors import require_at_least
+
+        require_at_least("episodes", self.episodes, 1)
+        runtime.configure()
+        import hess
+
+        agent = hess.load(self.run_folder, task=self.task, method=self.method)
+        arguments = parse_arguments(self.env)
+        result = agent.evaluate(self.episodes, self.seed, env=arguments, success=self.success)
+        print(
+            f"success rate {result.success_rate:.2f} ({result.success_at_end:.2f} at the last "
+            f"step), mean return {result.mean_return:.2f} "
+            f"over {self.episodes} episodes at step {agent.step:,}"
+        )
+        if self.video is not None:
+            from hess.analysis.video import record_video
+            from hess.runs.folder import RunFolder
+
+            record_video(agent, RunFolder(self.run_folder), self.video, self.seed)
+            print(f"video {self.video}")
+        return 0

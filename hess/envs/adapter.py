@@ -13,10 +13,16 @@ import numpy as np
 from hess import envs
 from hess.arrays import Floats
 from hess.config import Config
-from hess.envs.actions import ActionScale
 from hess.envs.arguments import make_keywords
 from hess.envs.making import raised
-from hess.envs.observing import Observed, Observer, is_goal_space, observed_keys, real_numbers
+from hess.envs.spaces import (
+    ActionScale,
+    Observed,
+    Observer,
+    is_goal_space,
+    observed_keys,
+    real_numbers,
+)
 from hess.envs.success import AUTO, SuccessSignal
 from hess.errors import HessError
 from hess.replay.episode import EpisodeShape, segment_counts

@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 
 from hess.envs.floorplan import FloorPlan
-from hess.envs.layouts import BLOCK, GOAL, U_MAZE, Layout
-from hess.envs.maze import random_free_point
+from hess.envs.layouts import BLOCK, GOAL, U_MAZE, Layout, random_free_point
 from hess.envs.models import maze_model, post
-from hess.envs.options import PushOptions, TaskOptions
 from hess.envs.scene import maze_camera
 from hess.envs.simulated import SimulatedTask
-from hess.envs.task import Array, Info, Point
+from hess.envs.task import Array, Info, Point, PushOptions, TaskOptions
 from hess.envs.topdown import SIZE, TopDownView
 
 SUBSTEPS = 10  # of 0.02 s: 0.2 s per action

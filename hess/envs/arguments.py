@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hess.errors import HessError
+from hess.errors import HessError, require_at_least
 from hess.files import digest
 
 Arguments = tuple[str, ...]
@@ -108,8 +108,7 @@ def _plain(name: str, value: Any) -> Any:
 def make_keywords(words: Iterable[str], horizon: int | None) -> dict[str, Any]:
     """What `gymnasium.make` is given."""
     keywords = parse_arguments(words)
-    if horizon is not None and horizon < 1:
-        raise HessError(f"horizon={horizon} is impossible; it must be at least 1")
+    require_at_least("horizon", horizon, 1)
     return keywords if horizon is None else keywords | {"max_episode_steps": horizon}
 
 

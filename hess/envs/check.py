@@ -8,26 +8,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
 from hess.config import Config
 from hess.envs import registry
-from hess.envs.actions import ActionScale
 from hess.envs.arguments import make_keywords
 from hess.envs.making import raised
 from hess.envs.memory import machine_memory, most_memory
-from hess.envs.observing import (
+from hess.envs.spaces import (
     ACHIEVED,
+    ActionScale,
     Observer,
     is_goal_space,
     observed_keys,
     real_numbers,
     usual_keys,
 )
-from hess.envs.success import AUTO, SuccessSignal
+from hess.envs.success import SuccessSignal
 from hess.errors import HessError
 
 STEPS = 20
@@ -46,24 +46,14 @@ class Check:
     """Whether HESS cannot train without it."""
 
 
-class Wanted(NamedTuple):
-    """How the environment is to be made and read, as in `Config`."""
-
-    env: tuple[str, ...] = ()
-    success: str = AUTO
-    horizon: int | None = None
-    observe: tuple[str, ...] = ()
+_AS_IT_IS = Config()
 
 
-_AS_IT_IS = Wanted()
+def check_env(task: str, wanted: Config = _AS_IT_IS, **kwargs: Any) -> list[Check]:
+    """Run all checks on an environment given by name, id or 'module:Env-v0'.
 
-
-class _MisfitError(Exception):
-    """What does not fit, as a sentence."""
-
-
-def check_env(task: str, wanted: Wanted = _AS_IT_IS, **kwargs: Any) -> list[Check]:
-    """Run all checks on an environment given by name, id or 'module:Env-v0'."""
+    How it is to be made and read is `wanted`: env, success, horizon and observe of a config.
+    """
     env = registry.make(task, **make_keywords(wanted.env, wanted.horizon), **kwargs)
     try:
         return list(_run(env, wanted))
@@ -76,10 +66,10 @@ def can_train(checks: list[Check]) -> bool:
     return all(check.ok for check in checks if check.required)
 
 
-def _run(env: Any, wanted: Wanted) -> Iterator[Check]:
-    required: tuple[tuple[str, Callable[[Any, Wanted], str]], ...] = (
+def _run(env: Any, wanted: Config) -> Iterator[Check]:
+    required: tuple[tuple[str, Callable[[Any, Config], str]], ...] = (
         ("observation", _observation),
-        ("action bounds", _action),
+        ("action bounds", lambda env, _: ActionScale(env.action_space).description),
         ("horizon", _horizon),
         ("reset and step", _values),
         ("success signal", _success),
@@ -97,24 +87,24 @@ def _run(env: Any, wanted: Wanted) -> Iterator[Check]:
 
 def _try(
     name: str,
-    inspect: Callable[[Any, Wanted], str],
+    inspect: Callable[[Any, Config], str],
     env: Any,
-    wanted: Wanted,
+    wanted: Config,
     required: bool = True,
 ) -> Check:
     try:
         return Check(name, True, inspect(env, wanted), required)
-    except (_MisfitError, HessError) as misfit:
+    except HessError as misfit:
         return Check(name, False, str(misfit), required)
     except Exception as error:  # a user's environment may fail in any way; the report says how
         return Check(name, False, f"it failed with {raised(error)}", required)
 
 
-def _observer(env: Any, wanted: Wanted) -> Observer:
+def _observer(env: Any, wanted: Config) -> Observer:
     return Observer(env.observation_space, wanted.observe or observed_keys(env))
 
 
-def _observation(env: Any, wanted: Wanted) -> str:
+def _observation(env: Any, wanted: Config) -> str:
     space: Any = env.observation_space
     observer = _observer(env, wanted)
     if not isinstance(space, spaces.Dict):
@@ -128,20 +118,16 @@ def _observation(env: Any, wanted: Wanted) -> str:
     return f"{kind}: {observer.description}{why}{unused}"
 
 
-def _action(env: Any, _: Wanted) -> str:
-    return ActionScale(env.action_space).description
-
-
-def _horizon(env: Any, _: Wanted) -> str:
+def _horizon(env: Any, _: Config) -> str:
     steps = getattr(env.spec, "max_episode_steps", None)
     if steps is None:
-        raise _MisfitError(
+        raise HessError(
             "unknown; give --horizon STEPS, or max_episode_steps when you register the environment"
         )
     return f"{steps} steps"
 
 
-def _values(env: Any, wanted: Wanted) -> str:
+def _values(env: Any, wanted: Config) -> str:
     """Reset, then a few random steps: numbers in the declared shapes, all finite."""
     observer = _observer(env, wanted)
     env.action_space.seed(SEED)
@@ -151,7 +137,7 @@ def _values(env: Any, wanted: Wanted) -> str:
         observation, reward, terminated, truncated, _ = env.step(env.action_space.sample())
         _fits(observer, observation, "step()")
         if not math.isfinite(float(reward)):
-            raise _MisfitError(f"step() gave the reward {reward}")
+            raise HessError(f"step() gave the reward {reward}")
         if terminated or truncated:
             env.reset()
     return f"{STEPS} random steps gave finite numbers in the declared shapes"
@@ -164,14 +150,12 @@ def _fits(observer: Observer, raw: Any, source: str) -> None:
         ("a goal", observed.goal, observer.goal_dim),
     ):
         if values.size != size:
-            raise _MisfitError(
-                f"{source} gave {name} of {values.size} numbers, declared are {size}"
-            )
+            raise HessError(f"{source} gave {name} of {values.size} numbers, declared are {size}")
         if not np.isfinite(real_numbers(values)).all():
-            raise _MisfitError(f"{source} gave NaN or infinity in {name}")
+            raise HessError(f"{source} gave NaN or infinity in {name}")
 
 
-def _success(env: Any, wanted: Wanted) -> str:
+def _success(env: Any, wanted: Config) -> str:
     """One episode at most; of most environments the first step tells."""
     signal = SuccessSignal(wanted.success)
     env.action_space.seed(SEED)
@@ -183,14 +167,14 @@ def _success(env: Any, wanted: Wanted) -> str:
             break
     missing = signal.missing()
     if missing is not None:
-        raise _MisfitError(f"the environment {missing}")
+        raise HessError(f"the environment {missing}")
     return signal.description
 
 
-def _compute_reward(env: Any, wanted: Wanted) -> str:
+def _compute_reward(env: Any, wanted: Config) -> str:
     compute = getattr(env.unwrapped, "compute_reward", None)
     if compute is None:
-        raise _MisfitError("none; goals cannot be relabelled, HESS itself does not need it")
+        raise HessError("none; goals cannot be relabelled, HESS itself does not need it")
     env.action_space.seed(SEED)
     env.reset(seed=SEED)
     achieved, desired, infos, rewards = [], [], [], []
@@ -202,29 +186,29 @@ def _compute_reward(env: Any, wanted: Wanted) -> str:
         rewards.append(float(reward))
     batch = np.asarray(compute(np.stack(achieved), np.stack(desired), np.array(infos)))
     if batch.shape != (4,):
-        raise _MisfitError(f"on a batch of 4 goals it gave the shape {batch.shape}, not (4,)")
+        raise HessError(f"on a batch of 4 goals it gave the shape {batch.shape}, not (4,)")
     single = [float(compute(*each)) for each in zip(achieved, desired, infos, strict=True)]
     if not (np.allclose(batch, rewards) and np.allclose(single, rewards)):
-        raise _MisfitError("it does not give the rewards that step() gave")
+        raise HessError("it does not give the rewards that step() gave")
     return "agrees with step(), on single goals and on batches"
 
 
-def _seeding(env: Any, _: Wanted) -> str:
+def _seeding(env: Any, _: Config) -> str:
     first, second = (_trajectory(env) for _ in range(2))
     if not all(np.array_equal(a, b) for a, b in zip(first, second, strict=True)):
-        raise _MisfitError(
+        raise HessError(
             "two episodes with the same seed and actions differ: runs cannot be repeated"
         )
     return "same seed, same trajectory"
 
 
-def _replay(env: Any, wanted: Wanted) -> str:
+def _replay(env: Any, wanted: Config) -> str:
     """Pictures as observations can ask for more memory than there is."""
     observer = _observer(env, wanted)
     numbers = observer.observation_dim + observer.goal_dim + ActionScale(env.action_space).dim
-    needed = 4 * numbers * Config().capacity
+    needed = 4 * numbers * wanted.capacity
     if needed > most_memory():
-        raise _MisfitError(
+        raise HessError(
             f"of the default capacity it needs {needed / 1e9:.0f} GB, this machine has "
             f"{machine_memory() / 1e9:.0f}; train with a smaller --capacity"
         )

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from hess.errors import HessError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 POINT_STRIDE = 1.0  # metres per step at full action
 
@@ -137,12 +141,8 @@ class Layout:
         seen, frontier = {self.start_cell}, [self.start_cell]
         while frontier:
             row, column = frontier.pop()
-            for cell in (
-                (row - 1, column),
-                (row + 1, column),
-                (row, column - 1),
-                (row, column + 1),
-            ):
+            for down, right in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+                cell = row + down, column + right
                 if cell not in seen and self.rows[cell[0]][cell[1]] != WALL:
                     seen.add(cell)
                     frontier.append(cell)
@@ -228,3 +228,14 @@ class Layout:
             left -= covered
             blocks.append(((row, column), (row + height - 1, column + width - 1)))
         return tuple(blocks)
+
+
+def random_free_point(
+    layout: Layout, generator: np.random.Generator, clearance: float, taken: str = BLOCK
+) -> tuple[float, float]:
+    """Uniform over the cells that can be reached and are not `taken`, off their edges."""
+    cells = [cell for cell in layout.reachable if layout.rows[cell[0]][cell[1]] not in taken]
+    x, y = layout.centre(cells[generator.integers(len(cells))])
+    room = max(layout.cell / 2 - clearance, 0.0)
+    dx, dy = generator.uniform(-room, room, 2).tolist()
+    return x + dx, y + dy

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 import traceback
@@ -10,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hess.errors import HessError, unknown
+from hess.errors import HessError, closest, unknown
 
 if TYPE_CHECKING:
     import gymnasium
@@ -87,13 +86,10 @@ def _unknown_task(task: str, known: Mapping[str, Any]) -> HessError:
     module, _, name = task.rpartition(":")
     if not _ID.fullmatch(name):
         return unknown("task", task, known)
-    ids = {each.casefold(): each for each in gymnasium.registry if not each.startswith("hess/")}
-    close = difflib.get_close_matches(name.casefold(), ids, n=1, cutoff=0.8)
-    if close:
-        found = ids[close[0]]
-        return HessError(
-            f"unknown task {task!r}; did you mean {f'{module}:{found}' if module else found!r}?"
-        )
+    ids = [each for each in gymnasium.registry if not each.startswith("hess/")]
+    if found := closest(name, ids, cutoff=0.8):
+        meant = f"{module}:{found}" if module else found
+        return HessError(f"unknown task {task!r}; did you mean {meant!r}?")
     if module:
         return HessError(f"unknown task {task!r}; the module {module!r} registers no such id")
     return HessError(

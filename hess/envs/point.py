@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hess.envs.floorplan import FloorPlan
-from hess.envs.layouts import POINT_STRIDE, U_MAZE, WALL, Layout
-from hess.envs.maze import random_free_point
-from hess.envs.options import TaskOptions
+from hess.envs.layouts import POINT_STRIDE, U_MAZE, WALL, Layout, random_free_point
 from hess.envs.scene import maze_camera
 from hess.envs.task import (
     RESET_POSITION_NOISE,
@@ -21,6 +19,7 @@ from hess.envs.task import (
     Info,
     Observation,
     Point,
+    TaskOptions,
 )
 from hess.envs.topdown import SIZE, TopDownView
 

@@ -120,29 +120,27 @@ for _images in (False, True):
     )
 
 
+def _cheetah_task(name: str, map_name: str, goal: tuple[float, float], summary: str) -> TaskInfo:
+    return TaskInfo(
+        name=name,
+        robot="half-cheetah",
+        map=map_name,
+        start=(0.0, 0.0),
+        goal=goal,
+        horizon=1000,
+        observation=18,
+        summary=summary,
+        entry_point=f"hess.envs.cheetah:{name}",
+    )
+
+
+_HURDLE, _HILL = (
+    "stride over a hurdle to a goal 3.2 m ahead",
+    "climb to where the slope is 1 m high",
+)
 _declare(
-    TaskInfo(
-        name="CheetahHurdle",
-        robot="half-cheetah",
-        map="hurdle 0.35 m high",
-        start=(0.0, 0.0),
-        goal=(3.2, 0.0),
-        horizon=1000,
-        observation=18,
-        summary="stride over a hurdle to a goal 3.2 m ahead",
-        entry_point="hess.envs.cheetah:CheetahHurdle",
-    ),
-    TaskInfo(
-        name="CheetahAscending",
-        robot="half-cheetah",
-        map="20 degree ramp",
-        start=(0.0, 0.0),
-        goal=(4.25, 1.0),
-        horizon=1000,
-        observation=18,
-        summary="climb to where the slope is 1 m high",
-        entry_point="hess.envs.cheetah:CheetahAscending",
-    ),
+    _cheetah_task("CheetahHurdle", "hurdle 0.35 m high", (3.2, 0.0), _HURDLE),
+    _cheetah_task("CheetahAscending", "20 degree ramp", (4.25, 1.0), _HILL),
 )
 
 
@@ -202,14 +200,9 @@ def register_maze(
     return task.id
 
 
-def task_id(task: str) -> str:
-    """The Gymnasium id of a task given by name or id."""
-    return TASKS[task].id if task in TASKS else task
-
-
 def make(task: str, **kwargs: Any) -> gymnasium.Env[Any, Any]:
     """Build a task: 'AntMaze', 'hess/AntMaze-v0', any Gymnasium id, or 'module:Env-v0'."""
     from hess.envs.making import build
 
     register_all()
-    return build(task, task_id(task), kwargs, TASKS)
+    return build(task, TASKS[task].id if task in TASKS else task, kwargs, TASKS)

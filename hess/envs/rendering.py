@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import imageio.v3 as iio
 import numpy as np
 
 from hess.encoding import VIDEO_FORMATS, Picture, encode_video
 from hess.envs import registry
+from hess.envs.layouts import Layout
+from hess.envs.topdown import TopDownView
 from hess.errors import HessError
 from hess.files import require_ending, write_atomic
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 PICTURE_FORMATS = (".png", ".jpg", ".jpeg")
 ENLARGE = 2  # a picture file against a frame of a video
@@ -46,11 +53,11 @@ def render_video(
             raise HessError(f"episodes of {task!r} may never end; give --steps for its video")
         env.action_space.seed(seed)
         env.reset(seed=seed)
-        frames = [_frame(env, task)]
+        frames = [picture_of(env, task)]
         done = False
         while not done and (steps is None or len(frames) <= steps):
             _, _, terminated, truncated, _ = env.step(env.action_space.sample())
-            frames.append(_frame(env, task))
+            frames.append(picture_of(env, task))
             done = terminated or truncated
         encode_video(out, frames, int(env.metadata.get("render_fps") or FRAMES_PER_SECOND))
     finally:
@@ -68,7 +75,7 @@ def first_picture(task: str, seed: int = 0, arguments: Mapping[str, Any] | None 
             )
             env.unwrapped.camera = larger
         env.reset(seed=seed)
-        return _frame(env, task)
+        return picture_of(env, task)
     finally:
         env.close()
 
@@ -77,8 +84,54 @@ def _make(task: str, arguments: Mapping[str, Any] | None) -> Any:
     return registry.make(task, **arguments or {}, render_mode="rgb_array")
 
 
-def _frame(env: Any, task: str) -> Picture:
+def picture_of(env: Any, task: str) -> Picture:
+    """What the environment draws of this moment."""
     frame = env.render()
     if not isinstance(frame, np.ndarray) or frame.ndim != 3:
         raise HessError(f"the task {task!r} does not draw: render() gave {type(frame).__name__}")
     return frame
+
+
+# --- all tasks in one picture, for the documentation --------------------------------------------
+
+
+MAZES = ("PointMaze", "AntMaze", "AntPush", "AntFourRooms")
+CHEETAHS = ("CheetahHurdle", "CheetahAscending")
+
+
+def render_gallery(out: Path) -> None:
+    """Draw all tasks into one file; maze tasks with the view of their `Images` variant."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(14, 7.8), layout="constrained")
+    FigureCanvasAgg(figure)
+    grid = figure.add_gridspec(2, 4)
+    for column, name in enumerate(MAZES):
+        axes = figure.add_subplot(grid[0, column])
+        _show(axes, name)
+        _show_view(axes, name)
+    for column, name in enumerate(CHEETAHS):
+        _show(figure.add_subplot(grid[1, 2 * column : 2 * column + 2]), name)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=100, metadata={"Software": None})
+    write_atomic(out, buffer.getvalue())
+
+
+def _show(axes: Axes, name: str) -> None:
+    axes.imshow(first_picture(name))
+    axes.set_title(name, fontsize=13, fontweight="bold")
+    axes.set_axis_off()
+
+
+def _show_view(axes: Axes, name: str) -> None:
+    """What the robot of the `Images` variant sees from the start: walls blue, block red."""
+    settings: dict[str, Any] = registry.TASKS[name].kwargs
+    layout = Layout.parse(settings["layout"], settings["cell"])
+    view = TopDownView(layout)(*layout.start, layout.block)
+    colours = np.array([[0.44, 0.53, 0.66], [0.0, 0.0, 0.0], [0.82, 0.30, 0.26]])
+    picture = 1.0 - np.clip(view @ (1.0 - colours), 0.0, 1.0)
+    inset = axes.inset_axes((0.84, 0.89, 0.16, 0.16))
+    inset.imshow(picture, origin="lower", interpolation="nearest")
+    inset.set_xticks([])
+    inset.set_yticks([])

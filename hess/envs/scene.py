@@ -55,7 +55,7 @@ class Scene:
         self._camera.lookat[:] = camera.lookat
         self._camera.distance, self._camera.azimuth = camera.distance, camera.azimuth
         self._camera.elevation = camera.elevation
-        self._renderer = _renderer(model, camera)
+        self._renderer = open_renderer(model, camera.height, camera.width)
 
     def draw(self, goal: tuple[float, float, float]) -> Picture:
         """The picture of the present state, with the goal mark at `goal`."""
@@ -77,11 +77,12 @@ class Scene:
         self._renderer.close()
 
 
-def _renderer(model: mujoco.MjModel, camera: Camera) -> Any:
+def open_renderer(model: mujoco.MjModel, height: int, width: int) -> Any:
+    """MuJoCo's renderer, or a sentence about why it cannot draw here."""
     from hess.envs.physics import mujoco
 
     try:
-        return mujoco.Renderer(model, camera.height, camera.width)
+        return mujoco.Renderer(model, height, width)
     except Exception as error:  # every GL backend has errors of its own
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise HessError(f"cannot draw here ({reason}): {runtime.rendering_advice()}") from error

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hess.envs.floorplan import FloorPlan
-from hess.envs.options import TaskOptions
 from hess.envs.physics import mujoco
 from hess.envs.task import (
     RESET_POSITION_NOISE,
@@ -17,6 +16,7 @@ from hess.envs.task import (
     Info,
     Observation,
     Point,
+    TaskOptions,
 )
 
 if TYPE_CHECKING:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from hess.errors import HessError
+from hess.errors import HessError, closest
 
 AUTO = "auto"
 TERMINATED = "terminated"
@@ -95,8 +94,8 @@ class SuccessSignal:
                 f"never said whether it succeeded: {had}, none of {', '.join(KEYS)}; say what "
                 f"success is with {CHOICES}"
             )
-        close = difflib.get_close_matches(self.rule, sorted(self._seen), n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]!r}? " if close else ""
+        close = closest(self.rule, sorted(self._seen))
+        hint = f"did you mean {close!r}? " if close else ""
         return f"never put {self.rule!r} into info; {hint}{had}; success may also be {CHOICES}"
 
 

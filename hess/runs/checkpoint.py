@@ -23,6 +23,7 @@ from hess.config import Config
 from hess.errors import HessError
 from hess.files import digest, named, read_bytes, refuse_links, remove_leftovers, write_atomic
 from hess.replay.episode import Episode
+from hess.runs import tensors
 from hess.runs.manifest import (
     FORMAT,
     MANIFEST,
@@ -37,16 +38,6 @@ from hess.runs.manifest import (
     read_manifest,
     unfinished_folders,
     write_manifest,
-)
-from hess.runs.tensors import (
-    as_episodes,
-    checked_state,
-    episodes_limit,
-    pack,
-    stack_pending,
-    state_limit,
-    unpack,
-    unstack_pending,
 )
 
 AGENT = "agent."  # how the names of its arrays begin
@@ -108,7 +99,7 @@ class CheckpointFolder:
         """Write a checkpoint; the one before the last is dropped afterwards."""
         episodes = self._save_episodes(moment.replay)
         folder = self._checkpoints / folder_name(moment.step)
-        content = pack(moment.state | stack_pending(moment.pending))
+        content = tensors.pack(moment.state | tensors.stack_pending(moment.pending))
         state = StateFile(len(content), digest(content))
         write_atomic(folder / state.name, content)
         manifest = Manifest(
@@ -177,10 +168,11 @@ class CheckpointFolder:
 
     def _read(self, folder: Path, expected: Expected, with_episodes: bool) -> Checkpoint:
         manifest = read_manifest(folder)
-        limit = state_limit(expected.state) + episodes_limit(expected.episode, expected.rounds)
+        pending_limit = tensors.episodes_limit(expected.episode, expected.rounds)
+        limit = tensors.state_limit(expected.state) + pending_limit
         arrays = _read_arrays(folder / manifest.state.name, manifest.state, limit)
-        pending = unstack_pending(arrays, expected.episode, expected.rounds)
-        state = checked_state(arrays, expected.state)
+        pending = tensors.unstack_pending(arrays, expected.episode, expected.rounds)
+        state = tensors.checked_state(arrays, expected.state)
         episodes = self._read_episodes(manifest, expected) if with_episodes else []
         return Checkpoint(manifest, state, pending, episodes)
 
@@ -195,9 +187,9 @@ class CheckpointFolder:
             count = file.last - file.first
             if count > expected.slots:
                 raise HessError(f"{file.name!r} has more episodes than the replay holds")
-            limit = episodes_limit(expected.episode, count)
+            limit = tensors.episodes_limit(expected.episode, count)
             arrays = _read_arrays(self._replay / file.name, file, limit)
-            parts.append((file.first, as_episodes(arrays, expected.episode, count)))
+            parts.append((file.first, tensors.as_episodes(arrays, expected.episode, count)))
         return parts
 
     def _save_episodes(self, replay: ReplaySource) -> tuple[EpisodeFile, ...]:
@@ -228,7 +220,7 @@ class CheckpointFolder:
         files = []
         for start in range(first, last, _PER_FILE):
             stop = min(start + _PER_FILE, last)
-            content = pack(replay.read(start, stop)._asdict())
+            content = tensors.pack(replay.read(start, stop)._asdict())
             file = EpisodeFile(start, stop, len(content), digest(content))
             write_atomic(self._replay / file.name, content)
             files.append(file)
@@ -268,4 +260,4 @@ def _read_arrays(path: Path, file: StateFile | EpisodeFile, limit: int) -> Array
     content = read_bytes(path, file.size)
     if len(content) != file.size or digest(content) != file.digest:
         raise HessError(f"{path.name!r} is damaged: its digest does not fit the manifest")
-    return unpack(content, repr(path.name))
+    return tensors.unpack(content, repr(path.name))

@@ -16,8 +16,16 @@ from hess.config import Config, flat_fields
 from hess.config.absent import WHEN_ABSENT, notice
 from hess.envs.arguments import label
 from hess.errors import HessError
-from hess.files import read_json, read_sealed, reason, refuse_links, remove_leftovers, write_sealed
-from hess.lock import FileLock, TakenError
+from hess.files import (
+    FileLock,
+    TakenError,
+    read_json,
+    read_sealed,
+    reason,
+    refuse_links,
+    remove_leftovers,
+    write_sealed,
+)
 
 
 class RunFolder:

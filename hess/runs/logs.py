@@ -35,6 +35,35 @@ class Series:
     steps: Floats  # [n]
     values: Floats  # [n]
 
+    def thinned(self, points: int) -> Series:
+        """About `points` points at most: of every stretch the lowest and the highest, in order."""
+        count = len(self.steps)
+        if count <= points:
+            return self
+        length = -(-count // max(points // 2, 1))
+        starts = np.arange(0, count, length)
+        # The last stretch is filled up with the last value, which changes no extreme.
+        padded = np.pad(self.values, (0, len(starts) * length - count), mode="edge")
+        stretches = padded.reshape(-1, length)
+        extremes = np.concatenate([starts + stretches.argmin(1), starts + stretches.argmax(1)])
+        kept = np.unique(np.append(np.minimum(extremes, count - 1), (0, count - 1)))
+        return Series(self.steps[kept], self.values[kept])
+
+    def smoothed(self) -> Series:
+        """The running mean over a fortieth of a self."""
+        return Series(self.steps, running_mean(self.values, max(len(self.steps) // 40, 1)))
+
+
+def running_mean(values: Floats, window: int) -> Floats:
+    """Mean over a centred window, shorter at both ends."""
+    if window <= 1:
+        return values
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    places = np.arange(len(values))
+    first = np.maximum(places - (window - 1) // 2, 0)
+    last = np.minimum(places + window // 2 + 1, len(values))
+    return (sums[last] - sums[first]) / (last - first)
+
 
 class GrowingMetrics:
     """One metrics.jsonl that may still be written: only what is new is read again."""

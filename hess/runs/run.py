@@ -141,7 +141,7 @@ def task_plan(task: str) -> FloorPlan | None:
     """The floor plan of a task; building the task to ask it takes a while."""
     from hess.envs import floor_plan
 
-    refuse_foreign_code(task, None)
+    refuse_foreign_code("task", task, None)
     return floor_plan(task)
 
 

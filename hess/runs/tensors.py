@@ -77,7 +77,7 @@ def checked_state(arrays: Arrays, expected: Arrays) -> Arrays:
         if name not in arrays:
             raise HessError(f"the checkpoint lacks the array {name!r}")
         array = arrays[name]
-        start = 1 if _grows(like.shape) else 0
+        start = 1 if like.shape[:1] == (0,) else 0
         same_rank = array.ndim == like.ndim
         if not same_rank or array.shape[start:] != like.shape[start:] or array.dtype != like.dtype:
             raise HessError(
@@ -87,10 +87,6 @@ def checked_state(arrays: Arrays, expected: Arrays) -> Arrays:
         if array.ndim == 0 and array.dtype.kind == "i" and not 0 <= int(array) < _MOST:
             raise HessError(f"the checkpoint's counter {name!r} is {int(array)}")
     return {name: arrays[name] for name in expected}
-
-
-def _grows(shape: tuple[int, ...]) -> bool:
-    return bool(shape) and shape[0] == 0
 
 
 def as_episodes(arrays: Arrays, like: Episode, count: int) -> Episode:

@@ -16,27 +16,17 @@ _HARMLESS = 2**20  # bytes; networks of this size need no file to vouch for them
 _MOST_LAYERS = 64
 
 
-def refuse_foreign_code(task: str, agreed: str | None) -> None:
-    """A task `module:Env-v0` imports a module; the user has to have named or imported it."""
-    if agreed is not None and agreed != task:
-        raise HessError(f"the run was trained on {task!r}, not on {agreed!r}")
-    _refuse_import("task", task, agreed)
+_TRAINED = {"task": "on", "method": "with"}
 
 
-def refuse_foreign_method(method: str, agreed: str | None) -> None:
-    """The same for a method `module:name`."""
-    if agreed is not None and agreed != method:
-        raise HessError(f"the run was trained with {method!r}, not with {agreed!r}")
-    _refuse_import("method", method, agreed)
+def refuse_foreign_code(kind: str, name: str, agreed: str | None) -> None:
+    """A task or method `module:name` imports a module; the user has to have named or imported it.
 
-
-def needs_import(name: str) -> bool:
-    """Whether `module:name` names a module that nobody has imported yet."""
-    module, colon, _ = name.partition(":")
-    return bool(colon) and module not in sys.modules
-
-
-def _refuse_import(kind: str, name: str, agreed: str | None) -> None:
+    `kind` is "task" or "method", `agreed` what the user has named.
+    """
+    if agreed is not None and agreed != name:
+        how = _TRAINED[kind]
+        raise HessError(f"the run was trained {how} {name!r}, not {how} {agreed!r}")
     if agreed is None and needs_import(name):
         module = name.partition(":")[0]
         raise HessError(
@@ -44,6 +34,12 @@ def _refuse_import(kind: str, name: str, agreed: str | None) -> None:
             f"anything; if you trust it, name the {kind}: {kind}={name!r} in Python, "
             f"--{kind} {name} in a command"
         )
+
+
+def needs_import(name: str) -> bool:
+    """Whether `module:name` names a module that nobody has imported yet."""
+    module, colon, _ = name.partition(":")
+    return bool(colon) and module not in sys.modules
 
 
 def refuse_giants(config: Config, build: Callable[[], Agent], size: int) -> None:

@@ -17,12 +17,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from hess.config import Config
 from hess.errors import HessError
-from hess.files import read_sealed, reason, remove_leftovers, write_sealed
-from hess.lock import FileLock, TakenError
+from hess.files import FileLock, TakenError, read_sealed, reason, remove_leftovers, write_sealed
 from hess.runs.folder import RunFolder, from_json, refuse_changes
 from hess.runs.manifest import newest_manifest, refuse_other_config
 from hess.sweeps.plan import Plan, PlannedRun
@@ -99,7 +98,10 @@ class SweepFolder:
     def add(self, plan: Plan) -> None:
         """Note the runs of a plan that was checked, beside those that are planned already."""
         merged = self._planned() | {run.key: run for run in plan}
-        runs = [{"name": each.name, "config": _plain(each.config)} for each in merged.values()]
+        runs = [
+            {"name": each.name, "config": dataclasses.asdict(each.config)}
+            for each in merged.values()
+        ]
         write_sealed(self.plan_file, _stamp() | {"runs": runs})
 
     def _planned(self) -> dict[str, PlannedRun]:
@@ -134,10 +136,6 @@ def _stamp() -> dict[str, Any]:
     return {"format": FORMAT, "hess": version("hess")}
 
 
-def _plain(config: Config) -> dict[str, Any]:
-    return dataclasses.asdict(config)
-
-
 def _read(path: Path) -> dict[str, Any]:
     values = read_sealed(path)
     if values.get("format") != FORMAT:
@@ -164,19 +162,16 @@ def _refuse_shorter(run: PlannedRun, sweep: Path) -> None:
 _LOOK_INTERVAL = 2.0  # seconds between two looks at what is running
 
 
-class Ending(NamedTuple):
-    """How a run's process ended."""
+def problem_of(code: int) -> str:
+    """What is wrong with a process that returned this; nothing if it says that all is well.
 
-    problem: str  # empty if it says that all is well
-
-    @classmethod
-    def of_code(cls, code: int) -> Ending:
-        """From what a process returned; a shell's 128 + n and Python's -n are both a signal."""
-        number = -code if code < 0 else code - 128
-        try:
-            return cls(f"ended by {signal.Signals(number).name}") if code else cls("")
-        except ValueError:
-            return cls(f"exit code {code}")
+    A shell's 128 + n and Python's -n are both a signal.
+    """
+    number = -code if code < 0 else code - 128
+    try:
+        return f"ended by {signal.Signals(number).name}" if code else ""
+    except ValueError:
+        return f"exit code {code}"
 
 
 class Engine(Protocol):
@@ -189,8 +184,11 @@ class Engine(Protocol):
     def start(self, run: PlannedRun) -> None:
         """Start a run; there are never more than `slots`."""
 
-    def wait(self, seconds: float) -> Sequence[tuple[PlannedRun, Ending]]:
-        """Runs that have ended, as soon as there are any, or none after so many seconds."""
+    def wait(self, seconds: float) -> Sequence[tuple[PlannedRun, str]]:
+        """Runs that have ended, as soon as there are any, or none after so many seconds.
+
+        Each with its problem, empty if its process says that all is well.
+        """
 
     def stop(self) -> None:
         """Ask all runs to save and end."""
@@ -239,9 +237,9 @@ def conduct(plan: Plan, folder: SweepFolder, engine: Engine, display: SweepDispl
                 notes[run.key] = Note("running")
                 folder.write_notes(notes)
                 display.message(f"started {run.key}")
-            for run, ending in engine.wait(_LOOK_INTERVAL):
+            for run, problem in engine.wait(_LOOK_INTERVAL):
                 running.discard(run)
-                _note_end(run, ending, folder, notes, stopping)
+                _note_end(run, problem, folder, notes, stopping)
                 folder.write_notes(notes)
                 display.message(_sentence(run, notes.get(run.key)))
             display.show(watcher.look(plan, notes))
@@ -249,7 +247,7 @@ def conduct(plan: Plan, folder: SweepFolder, engine: Engine, display: SweepDispl
 
 
 def _note_end(
-    run: PlannedRun, ending: Ending, folder: SweepFolder, notes: dict[str, Note], stopping: bool
+    run: PlannedRun, problem: str, folder: SweepFolder, notes: dict[str, Note], stopping: bool
 ) -> None:
     if is_finished(run, folder.path):
         # What follows training, such as the report, does not undo it.
@@ -257,7 +255,7 @@ def _note_end(
     elif stopping:
         notes[run.key] = Note("stopped")
     else:
-        notes[run.key] = Note("failed", ending.problem or "it ended before its last step")
+        notes[run.key] = Note("failed", problem or "it ended before its last step")
 
 
 def _sentence(run: PlannedRun, note: Note | None) -> str:

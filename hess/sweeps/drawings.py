@@ -12,33 +12,27 @@ from matplotlib.figure import Figure
 from hess import runtime
 from hess.analysis import curves, style
 from hess.analysis.comparison import ComparedRun, Measure, compare
-from hess.analysis.figures import CURVE_FIGURES, FORMATS, METHOD_FIGURES, RUN_FIGURES
+from hess.analysis.figures import CURVE_FIGURES, METHOD_FIGURES, RUN_FIGURES
 from hess.analysis.groups import Setting
 from hess.analysis.tables import as_markdown
 from hess.files import write_atomic
 from hess.runs.run import Run
-from hess.sweeps.reproduction import Line, Panel
+from hess.sweeps.reproduction import Panels
 from hess.sweeps.suites import Suite, hyper_parameters
 
-
-@dataclass(frozen=True)
-class ShownPanel:
-    """Runs that share a panel, or a picture of maps."""
-
-    title: str
-    settings: tuple[Setting, ...]
+ShownPanels = dict[str, list[Setting]]
+"""By title: runs that share a panel, or a picture of maps."""
 
 
-def trained_panels(panels: Sequence[Panel], folder: Path) -> tuple[ShownPanel, ...]:
+def trained_panels(panels: Panels, folder: Path) -> ShownPanels:
     """Planned panels with the runs that were trained in a folder."""
-    return tuple(
-        ShownPanel(panel.title, tuple(_trained(line, folder) for line in panel.lines))
-        for panel in panels
-    )
-
-
-def _trained(line: Line, folder: Path) -> Setting:
-    return Setting(line.label, tuple(Run(run.path(folder)) for run in line.runs))
+    return {
+        title: [
+            Setting(label, tuple(Run(run.path(folder)) for run in runs))
+            for label, runs in panel.items()
+        ]
+        for title, panel in panels.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -47,12 +41,12 @@ class Material:
 
     suite: Suite
     tasks: tuple[str, ...]
-    panels: tuple[ShownPanel, ...]
+    panels: ShownPanels
     smooth: int  # evaluations in the running mean of curves
 
-    def pictured(self, panel: ShownPanel) -> list[Run]:
+    def pictured(self, panel: Sequence[Setting]) -> list[Run]:
         """The first seed of every setting, as it was at the moment of the picture."""
-        first = [setting.runs[0] for setting in panel.settings]
+        first = [setting.runs[0] for setting in panel]
         return [run.until(round(run.config.steps * self.suite.moment)) for run in first]
 
 
@@ -63,7 +57,7 @@ def draw(material: Material, out: Path) -> list[Path]:
         return WITHOUT_RUNS[suite.drawing](material, file)
     files = []
     for title, figure in FROM_RUNS[suite.drawing](material).items():
-        files += _save(figure, _named(file, title))
+        files += style.save_formats(figure, _named(file, title))
     if suite.drawing == CURVES:
         table = file.with_suffix(".md")
         write_atomic(table, curve_table(material) + "\n")
@@ -75,9 +69,9 @@ def curve_table(material: Material) -> str:
     """The runs behind curves as `hess compare` compares them."""
     measure = Measure()
     runs = [
-        ComparedRun.of(run, panel.title, setting.label)
-        for panel in material.panels
-        for setting in panel.settings
+        ComparedRun.of(run, title, setting.label)
+        for title, panel in material.panels.items()
+        for setting in panel
         for run in setting.runs
     ]
     return as_markdown(compare(runs, measure), measure)
@@ -90,8 +84,7 @@ Figures = dict[str, Figure]
 
 def _curves(material: Material) -> Figures:
     """Success over steps."""
-    panels = {panel.title: list(panel.settings) for panel in material.panels}
-    return {"": curves.panel_curves(panels, material.smooth)}
+    return {"": curves.panel_curves(material.panels, material.smooth)}
 
 
 def _one_run(name: str, material: Material) -> Figures:
@@ -106,14 +99,14 @@ def _side_by_side(name: str, material: Material) -> Figures:
     return _per_panel(material, lambda panel: draw_runs(material.pictured(panel)))
 
 
-def _per_panel(material: Material, draw_panel: Callable[[ShownPanel], Figure]) -> Figures:
-    alone = len(material.panels) == 1
-    return {"" if alone else panel.title: draw_panel(panel) for panel in material.panels}
+def _per_panel(material: Material, draw_panel: Callable[[list[Setting]], Figure]) -> Figures:
+    panels = material.panels
+    return {"" if len(panels) == 1 else title: draw_panel(panels[title]) for title in panels}
 
 
 def _all_runs(name: str, material: Material) -> Figures:
     """A figure of `hess plot` of all runs together."""
-    runs = [run for panel in material.panels for each in panel.settings for run in each.runs]
+    runs = [run for panel in material.panels.values() for each in panel for run in each.runs]
     return {"": CURVE_FIGURES[name](runs, material.smooth)}
 
 
@@ -146,7 +139,7 @@ def _task(material: Material, out: Path) -> list[Path]:
 
 def _gallery(material: Material, out: Path) -> list[Path]:
     """All tasks in one picture."""
-    from hess.envs.gallery import render_gallery
+    from hess.envs.rendering import render_gallery
 
     runtime.configure()
     file = out.with_suffix(".png")
@@ -166,16 +159,8 @@ WITHOUT_RUNS: dict[str, Callable[[Material, Path], list[Path]]] = {
     "tasks": _gallery,
     HYPER_PARAMETERS: _hyper_parameters,
 }
-DRAWINGS = (*FROM_RUNS, *WITHOUT_RUNS)
 
 
 def _named(out: Path, title: str) -> Path:
     """The suite's own name, with what tells files apart where there are several."""
     return out.with_name(f"{out.name}-{title}".replace("/", "-")) if title else out
-
-
-def _save(figure: Figure, out: Path) -> list[Path]:
-    files = [out.with_name(out.name + ending) for ending in FORMATS]
-    for file in files:
-        style.save_figure(figure, file)
-    return files

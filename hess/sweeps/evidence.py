@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from hess.analysis.groups import Setting
@@ -14,8 +15,8 @@ from hess.config import Config, flat_fields
 from hess.files import digest
 from hess.runs.folder import folder_name
 from hess.runs.run import NothingToDrawError, Run
-from hess.sweeps.drawings import ShownPanel
-from hess.sweeps.reproduction import Line, Request, panels
+from hess.sweeps.drawings import ShownPanels
+from hess.sweeps.reproduction import Request, panels
 from hess.sweeps.suites import SUITES, Suite
 
 MAIN = "main"  # the rows that all suites share
@@ -58,7 +59,7 @@ WITHOUT_SNAPSHOTS = "recorded without snapshots"
 class Evidence:
     """The recorded rows of a suite as they are drawn."""
 
-    panels: tuple[ShownPanel, ...]
+    panels: ShownPanels
     rows: tuple[Row, ...]
     absent: tuple[Absent, ...]
     digest: str
@@ -67,36 +68,34 @@ class Evidence:
 
 def evidence(suite: Suite, results: Path) -> Evidence:
     """Everything recorded by the protocol that belongs to a suite."""
-    shown: list[ShownPanel] = []
+    shown: ShownPanels = {}
     rows: dict[Path, Row] = {}
     absent: list[Absent] = []
-    for panel in panels(suite, Request(seeds=1)):
-        drawn = []
-        for line in panel.lines:
-            found = _recorded(suite, line, results)
+    for title, panel in panels(suite, Request(seeds=1)).items():
+        for label, (planned,) in panel.items():
+            found = _recorded(suite, label, planned.config, results)
             if isinstance(found, Absent):
                 absent.append(found)
             else:
                 row, runs = found
                 rows[row.table] = row
-                drawn.append(Setting(line.label, runs))
-        if drawn:
-            shown.append(ShownPanel(panel.title, tuple(drawn)))
-    return Evidence(tuple(shown), tuple(rows.values()), tuple(absent), _digest(suite, rows))
+                shown.setdefault(title, []).append(Setting(label, runs))
+    return Evidence(shown, tuple(rows.values()), tuple(absent), _digest(suite, rows))
 
 
-def _recorded(suite: Suite, line: Line, results: Path) -> tuple[Row, tuple[Run, ...]] | Absent:
-    config = line.runs[0].config
+def _recorded(
+    suite: Suite, label: str, config: Config, results: Path
+) -> tuple[Row, tuple[Run, ...]] | Absent:
     row = _row_of(suite, config, results)
     if row is None:
-        return Absent(line.label, config.task)
+        return Absent(label, config.task)
     if row_breaches(row.seeds):
-        return Absent(line.label, config.task, BEFORE_THE_PROTOCOL)
+        return Absent(label, config.task, BEFORE_THE_PROTOCOL)
     if suite.drawing not in KEEPERS:
         return row, tuple(RecordedRun(seed) for seed in row.seeds)
     kept = read_kept(kept_path(row.table, suite.name))
     runs = tuple(RecordedRun(each, kept[each.seed]) for each in row.seeds if each.seed in kept)
-    return (row, runs) if runs else Absent(line.label, config.task, WITHOUT_SNAPSHOTS)
+    return (row, runs) if runs else Absent(label, config.task, WITHOUT_SNAPSHOTS)
 
 
 def _row_of(suite: Suite, config: Config, results: Path) -> Row | None:
@@ -117,8 +116,8 @@ def _has(seed: RecordedSeed, name: str, value: object) -> bool:
 
 def varied_fields(suite: Suite) -> tuple[str, ...]:
     """The fields that tell a suite's variants of a method apart."""
-    names = {name for study in suite.studies for each in study.variants for name in each.values}
-    return tuple(sorted(names))
+    variants = chain.from_iterable(suite.studies.values())
+    return tuple(sorted({name for each in variants for name in each.values}))
 
 
 def _digest(suite: Suite, rows: dict[Path, Row]) -> str:
@@ -155,7 +154,7 @@ def keep_snapshots(runs: Sequence[Path], results: Path, *, replace: bool = False
 
 
 def _shows(suite: Suite, run: Run) -> bool:
-    methods = {each.method for study in suite.studies for each in study.variants}
+    methods = {each.method for each in chain.from_iterable(suite.studies.values())}
     return run.config.task in suite.tasks and run.config.method in methods
 
 

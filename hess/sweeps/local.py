@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hess import runtime
 from hess.errors import HessError
-from hess.sweeps.conduct import Ending
+from hess.sweeps.conduct import problem_of
 from hess.sweeps.plan import PlannedRun
 from hess.sweeps.worker import job_of, launch
 
@@ -55,7 +55,7 @@ class LocalPool:
         job = job_of(run, self._sweep, self._size, 1 / self.slots, pinned)
         self._workers[run] = launch(job), cores
 
-    def wait(self, seconds: float) -> list[tuple[PlannedRun, Ending]]:
+    def wait(self, seconds: float) -> list[tuple[PlannedRun, str]]:
         """Runs that have ended, as soon as there are any, or none after so many seconds."""
         deadline = time.monotonic() + seconds
         while True:
@@ -71,9 +71,9 @@ class LocalPool:
         for process, _ in self._workers.values():
             process.terminate()
 
-    def _clear(self, run: PlannedRun) -> Ending:
+    def _clear(self, run: PlannedRun) -> str:
         process, cores = self._workers.pop(run)
         self._free.append(cores)
         assert process.stdin is not None
         process.stdin.close()
-        return Ending.of_code(process.returncode)
+        return problem_of(process.returncode)

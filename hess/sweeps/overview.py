@@ -87,8 +87,8 @@ def failures(overview: Overview, sweep: Path) -> Table | None:
 def display() -> Iterator[SweepDisplay]:
     """A live table where a person watches, plain lines where not."""
     if sys.stdout.isatty():
-        with LiveOverview() as live:
-            yield live
+        with Live(console=Console(), refresh_per_second=4) as live:
+            yield LiveOverview(live)
     else:
         yield PlainOverview()
 
@@ -118,15 +118,8 @@ class PlainOverview:
 class LiveOverview:
     """What is running and what has failed first, then what there is room for."""
 
-    def __init__(self) -> None:
-        self._live = Live(console=Console(), refresh_per_second=4)
-
-    def __enter__(self) -> LiveOverview:
-        self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._live.stop()
+    def __init__(self, live: Live):
+        self._live = live
 
     def show(self, overview: Overview) -> None:
         """Redraw."""

@@ -130,7 +130,7 @@ def _share(own: Evidence | None) -> str:
     """How many curves, or maps, of all that the figure has."""
     if own is None:
         return "no runs"
-    drawn = sum(len(panel.settings) for panel in own.panels)
+    drawn = sum(map(len, own.panels.values()))
     return f"{drawn} of {drawn + len(own.absent)}"
 
 

@@ -32,18 +32,19 @@ class PaperItem:
         return SUITES.get(self.name)
 
 
+_DRAWING = "A drawing of the method: [how it works](how-it-works.md) has ours."
 _ROWS = (
     PaperItem(
         "fig1",
         "A high-level policy sets a subgoal every c steps, and a low-level policy is rewarded for "
         "reaching it in the subgoal space.",
-        "A drawing of the method: [how it works](how-it-works.md) has ours.",
+        _DRAWING,
     ),
     PaperItem(
         "fig2",
         "Among visited states near the present one, a subgoal that is new and promising is "
         "selected and pushed a little beyond what has been explored.",
-        "A drawing of the method: [how it works](how-it-works.md) has ours.",
+        _DRAWING,
     ),
     PaperItem(
         "fig3",

@@ -20,7 +20,7 @@ from typing import Any
 from hess import runtime
 from hess.errors import HessError, MissingExtraError
 from hess.files import read_sealed, reason
-from hess.sweeps.conduct import Ending
+from hess.sweeps.conduct import problem_of
 from hess.sweeps.plan import PlannedRun
 from hess.sweeps.worker import Job, as_text, job_of, launch
 
@@ -85,7 +85,7 @@ class RayEngine:
         reference = task.remote(as_text(job), str(self._sweep), place)
         self._tasks[reference] = run
 
-    def wait(self, seconds: float) -> list[tuple[PlannedRun, Ending]]:
+    def wait(self, seconds: float) -> list[tuple[PlannedRun, str]]:
         """Runs that have ended, as soon as there are any, or none after so many seconds."""
         import ray
 
@@ -93,7 +93,7 @@ class RayEngine:
             time.sleep(seconds)
             return []
         ended, _ = ray.wait(list(self._tasks), num_returns=1, timeout=seconds)
-        return [(self._tasks.pop(reference), _ending(reference)) for reference in ended]
+        return [(self._tasks.pop(reference), _problem(reference)) for reference in ended]
 
     def stop(self) -> None:
         """Ask all runs to save and end."""
@@ -156,13 +156,13 @@ def room(resources: Mapping[str, float], cores: int, gpus: float) -> int:
     return int(min(by_cores, resources.get("GPU", 0.0) / gpus) if gpus else by_cores)
 
 
-def _ending(reference: Any) -> Ending:
+def _problem(reference: Any) -> str:
     import ray
 
     try:
-        return Ending(ray.get(reference))
+        return str(ray.get(reference))
     except ray.exceptions.RayError as error:
-        return Ending(f"Ray gave up: {str(error).strip().partition(chr(10))[0]}")
+        return f"Ray gave up: {str(error).strip().partition(chr(10))[0]}"
 
 
 # --- on the cluster's machines ----------------------------------------------------------------
@@ -180,7 +180,7 @@ def train(job_text: str, sweep: str, place: Mapping[str, str]) -> str:
         code = _await(process)
         if code >= 0:
             break
-    return Ending.of_code(code).problem
+    return problem_of(code)
 
 
 def _missing(sweep: Path, job: Job) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hess.config import Config, flat_fields
-from hess.errors import HessError
+from hess.errors import HessError, require_at_least
 from hess.sweeps.plan import Plan, PlannedRun, combine, planned_run
 from hess.sweeps.suites import Suite, Variant
 
@@ -24,40 +23,29 @@ class Request:
     scale: float = 1.0
 
 
-@dataclass(frozen=True)
-class Line:
-    """The seeds of a variant."""
-
-    label: str
-    runs: tuple[PlannedRun, ...]
+Panels = dict[str, dict[str, tuple[PlannedRun, ...]]]
+"""Runs by the title of a panel, or a picture of maps, and by the label of their variant in it."""
 
 
-@dataclass(frozen=True)
-class Panel:
-    """Variants on a task."""
-
-    title: str
-    lines: tuple[Line, ...]
-
-
-def panels(suite: Suite, request: Request) -> tuple[Panel, ...]:
+def panels(suite: Suite, request: Request) -> Panels:
     """What is drawn, and the runs behind it; every name and value is checked."""
-    if request.seeds is not None and request.seeds < 1:
-        raise HessError(f"seeds={request.seeds} is impossible; it must be at least 1")
+    require_at_least("seeds", request.seeds, 1)
     tasks = request.tasks or suite.tasks
-    return tuple(
-        Panel(
-            _title(study.title, task, len(tasks)),
-            tuple(_line(suite, task, variant, request) for variant in study.variants),
-        )
-        for study in suite.studies
+    seeds = range(request.seeds or suite.seeds)
+    return {
+        _title(title, task, len(tasks)): {
+            variant.label: tuple(_run(task, variant, seed, request) for seed in seeds)
+            for variant in variants
+        }
+        for title, variants in suite.studies.items()
         for task in tasks
-    )
+    }
 
 
-def plan_of(shown: Iterable[Panel]) -> Plan:
+def plan_of(*shown: Panels) -> Plan:
     """All runs, each once: panels, and figures, share what they have in common."""
-    return combine(run for panel in shown for line in panel.lines for run in line.runs)
+    lines = [line for panels in shown for panel in panels.values() for line in panel.values()]
+    return combine(*lines)
 
 
 def _title(study: str, task: str, tasks: int) -> str:
@@ -66,21 +54,11 @@ def _title(study: str, task: str, tasks: int) -> str:
     return f"{study} on {task}" if tasks > 1 else study
 
 
-def _line(suite: Suite, task: str, variant: Variant, request: Request) -> Line:
-    seeds = range(request.seeds or suite.seeds)
-    return Line(variant.label, tuple(_run(task, variant, seed, request) for seed in seeds))
-
-
 def _run(task: str, variant: Variant, seed: int, request: Request) -> PlannedRun:
     full = planned_run(variant.method, task, seed, variant.values, request.preset)
     smaller = miniature(full.config, request.scale)
     values = {**variant.values, **smaller}
     return planned_run(variant.method, task, seed, values, request.preset) if smaller else full
-
-
-def planned(suites: Sequence[Suite], request: Request) -> dict[str, tuple[Panel, ...]]:
-    """The panels of several suites, by name."""
-    return {suite.name: panels(suite, request) for suite in suites}
 
 
 # --- miniatures: short runs that go through all that long ones do -----------------------------

@@ -32,10 +32,6 @@ class Grid:
     chosen: bool = False
     """The paper shows the values in a figure only: these are ours, around the one it settled on."""
 
-    def overrides(self) -> list[dict[str, Any]]:
-        """A config override for each value."""
-        return [{self.field: value} for value in self.values]
-
 
 _GRID_ROWS = (
     Grid(
@@ -146,12 +142,8 @@ class Variant:
     """Fields that differ from the method's row."""
 
 
-@dataclass(frozen=True)
-class Study:
-    """Variants that share a panel, on every task of their suite."""
-
-    title: str
-    variants: tuple[Variant, ...]
+Studies = dict[str, tuple[Variant, ...]]
+"""By title: variants that share a panel, on every task of their suite."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +157,7 @@ class Suite:
     drawing: str
     """A row of the table in hess/sweeps/drawings.py."""
     tasks: tuple[str, ...] = ()
-    studies: tuple[Study, ...] = ()
+    studies: Studies = field(default_factory=dict)
     seeds: int = _SEEDS
     moment: float = 1.0
     """The share of a run after which its maps are drawn."""
@@ -184,18 +176,17 @@ def chosen_suites(names: tuple[str, ...]) -> list[Suite]:
     return [suite(name) for name in wanted]
 
 
-def _methods(*names: str) -> tuple[Study, ...]:
-    return (Study("", tuple(Variant(name, name) for name in names)),)
+def _methods(*names: str) -> Studies:
+    return {"": tuple(Variant(name, name) for name in names)}
 
 
-def _grids(*names: str) -> tuple[Study, ...]:
-    studies = []
-    for row in map(grid, names):
-        variants = [
+def _grids(*names: str) -> Studies:
+    return {
+        row.symbol: tuple(
             Variant(f"{row.symbol} = {value:g}", "hess", {row.field: value}) for value in row.values
-        ]
-        studies.append(Study(row.symbol, tuple(variants)))
-    return tuple(studies)
+        )
+        for row in map(grid, names)
+    }
 
 
 _SUITE_ROWS = (
@@ -302,15 +293,12 @@ _SUITE_ROWS = (
         "E.3",
         "curves",
         ("AntMaze",),
-        (
-            Study(
-                "",
-                (
-                    Variant("age discount", "hess", {"exploration.novelty": "cumulative"}),
-                    Variant("importance sampling", "hess-importance-novelty"),
-                ),
-            ),
-        ),
+        {
+            "": (
+                Variant("age discount", "hess", {"exploration.novelty": "cumulative"}),
+                Variant("importance sampling", "hess-importance-novelty"),
+            )
+        },
     ),
     Suite(
         "fig17",

@@ -18,9 +18,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hess.runs.folder import RunFolder
-from hess.sweeps.plan import PlannedRun
+
+if TYPE_CHECKING:  # planning knows every method, and so imports JAX: too early for a worker's cores
+    from hess.sweeps.plan import PlannedRun
 
 # A run whose machine was lost keeps its lock until the file server notices.
 _PATIENCE = 300.0  # seconds
@@ -101,7 +104,7 @@ def _follow_the_starter() -> None:
 
 def _await_predecessor(path: Path) -> None:
     """A worker whose starter was killed may still be saving what it has learned."""
-    from hess.lock import TakenError
+    from hess.files import TakenError
 
     folder = RunFolder(path)
     deadline = time.monotonic() + _PATIENCE

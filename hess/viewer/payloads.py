@@ -9,17 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from hess.agents.hess.exploration.selection import scores
 from hess.analysis.explained import EVALUATIONS, Explanation, shown_diagnostics
-from hess.analysis.projection import Projection
-from hess.analysis.smoothing import smoothed, thin
 from hess.envs.floorplan import FloorPlan
 from hess.errors import HessError
 from hess.runs.logs import GrowingMetrics, Series, metric_series, recent_metrics
 from hess.runs.run import Run, task_plan, walk
-from hess.runs.snapshots import Snapshot, Trajectory, load_snapshot
+from hess.runs.snapshots import Projection, Snapshot, Trajectory, load_snapshot
 
 Payload = dict[str, Any]
 
@@ -77,7 +75,7 @@ class Library:
             "plan": attempt(lambda: _plan(task_plan(about.task)), None) if about else None,
             "snapshots": steps,
             "evaluations": attempt(lambda: _charts(run.evaluations, EVALUATIONS), []),
-            "diagnostics": attempt(lambda: _diagnostics(self._series(name, run)), []),
+            "diagnostics": attempt(lambda: self._diagnostics(name, run), []),
             "problems": problems,
             "step": _last_step(run)[0],
         }
@@ -121,10 +119,11 @@ class Library:
         if not path.resolve().is_relative_to(self.root):
             raise HessError(f"{path.name!r} is a link out of the folder that is viewed")
 
-    def _series(self, name: str, run: Run) -> dict[str, Series]:
+    def _diagnostics(self, name: str, run: Run) -> list[Payload]:
         with self._lock:
             reader = self._metrics.setdefault(name, GrowingMetrics(run.folder.metrics_file))
-            return metric_series(reader.read())
+            columns = metric_series(reader.read())
+        return _charts(columns, shown_diagnostics(columns))
 
     def _summary(self, name: str, path: Path) -> Payload:
         try:
@@ -167,31 +166,22 @@ def _charts(columns: dict[str, Series], explained: dict[str, Explanation]) -> li
         if name in columns:
             chart = {"name": name, **text._asdict(), **_line(columns[name])}
             if len(columns[name].steps) >= _NOISY:
-                chart["smooth"] = _line(smoothed(columns[name]))
+                chart["smooth"] = _line(columns[name].smoothed())
             charts.append(chart)
     return charts
 
 
-def _diagnostics(columns: dict[str, Series]) -> list[Payload]:
-    return _charts(columns, shown_diagnostics(columns))
-
-
 def _line(series: Series) -> Payload:
-    thinned = thin(series, _POINTS)
+    thinned = series.thinned(_POINTS)
     return {"steps": numbers(thinned.steps, 12), "values": numbers(thinned.values)}
 
 
 def _plan(plan: FloorPlan | None) -> Payload | None:
     if plan is None:
         return None
-    return {
-        "walls": numbers(plan.walls),
-        "start": numbers(np.array(plan.start)),
-        "goal": numbers(np.array(plan.goal)),
-        "bounds": numbers(np.array(plan.bounds)),
-        "block": numbers(np.array(plan.block)) if plan.block is not None else None,
-        "axes": list(plan.axes),
-    }
+    places = {name: getattr(plan, name) for name in ("walls", "start", "goal", "bounds", "block")}
+    shown = {name: None if each is None else numbers(each) for name, each in places.items()}
+    return shown | {"axes": list(plan.axes)}
 
 
 def _snapshot(snapshot: Snapshot, projection: Projection, run: Run) -> Payload:
@@ -232,7 +222,7 @@ def _trajectory(trajectory: Trajectory, projection: Projection) -> Payload:
     }
 
 
-def numbers(array: NDArray[Any], digits: int = 5) -> list[Any]:
+def numbers(array: ArrayLike, digits: int = 5) -> list[Any]:
     """Nested lists of numbers, rounded; what is not finite becomes null, as JSON demands."""
     flat = np.asarray(array, np.float64)
     if flat.ndim > 1:

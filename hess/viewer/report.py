@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import base64
 import io
+import json
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
 
-from hess.analysis import curves, explored, latent
+from hess.analysis import curves
 from hess.analysis.explored import spread_out, steps_text
-from hess.analysis.figures import one_per_method
+from hess.analysis.figures import METHOD_FIGURES, RUN_FIGURES, one_per_method
 from hess.analysis.groups import by_task
 from hess.analysis.statistics import arrivals
 from hess.errors import HessError, MissingExtraError
 from hess.files import read_json, write_atomic
 from hess.runs.command import train_command
 from hess.runs.run import NothingToDrawError, Run
-from hess.viewer.bundle import bundle
 from hess.viewer.payloads import Library, Payload
 
 _MOMENTS = 12  # snapshots of a run that are embedded
@@ -31,6 +33,13 @@ _MOST_RUNS = 6  # with their snapshots; the table has all
 _STATES = 1_200  # per snapshot: dense enough for the maps, and half the size
 _VIDEO_LIMIT = 2_000_000  # bytes that are embedded; a larger video is only named
 _DPI = 110
+_FIGURES = {  # of one run, as `hess plot` calls them, under their headings
+    "measures": "The measures at the end",
+    "visits": "Visits over time",
+    "representation": "The representation over time",
+    "subgoals": "Subgoals at the end",
+    "latent": "Latent trajectories",
+}
 
 
 def write_report(runs: Sequence[Run], out: Path) -> None:
@@ -42,13 +51,10 @@ def write_report(runs: Sequence[Run], out: Path) -> None:
     else:
         title = f"{len(runs)} runs"
         before, after = _table(runs) + _comparisons(runs), ""
-    page = bundle(f"HESS: {escape(title)}", before, after, _style(), _data(shown))
+    style = Path(__file__).with_name("report.css").read_text()
+    page = bundle(f"HESS: {escape(title)}", before, after, style, _data(shown))
     kind = "report alone" if len(shown) == 1 else "report"
     write_atomic(out, page.replace("<body>", f'<body class="{kind}">', 1))
-
-
-def _style() -> str:
-    return Path(__file__).with_name("report.css").read_text()
 
 
 def _worth_showing(runs: Sequence[Run]) -> list[Run]:
@@ -131,21 +137,11 @@ def _run_cards(run: Run) -> str:
         f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>"
         for name, value in run.config.fields.items()
     )
-    return "".join(
-        [
-            _video_card(run),
-            _figure_card("The measures at the end", lambda: explored.measures(run)),
-            _figure_card("Visits over time", lambda: explored.visits_over_time(run)),
-            _figure_card(
-                "The representation over time", lambda: explored.representation_over_time([run])
-            ),
-            _figure_card("Subgoals at the end", lambda: explored.subgoals([run])),
-            _figure_card("Latent trajectories", lambda: latent.latent_trajectories(run)),
-            _card(
-                "Config", f"<details><summary>all fields</summary><table>{fields}</table></details>"
-            ),
-        ]
-    )
+    figures = [
+        _figure_card(title, partial(RUN_FIGURES[name], run)) for name, title in _FIGURES.items()
+    ]
+    config = f"<details><summary>all fields</summary><table>{fields}</table></details>"
+    return "".join([_video_card(run), *figures, _card("Config", config)])
 
 
 def _video_card(run: Run) -> str:
@@ -183,7 +179,8 @@ def _comparisons(runs: Sequence[Run]) -> str:
     for task, own in by_task(runs).items():
         chosen = one_per_method(own)
         if len(chosen) > 1:
-            cards.append(_figure_card(f"Subgoals, {task}", partial(explored.subgoals, chosen)))
+            draw = partial(METHOD_FIGURES["subgoals"], chosen)
+            cards.append(_figure_card(f"Subgoals, {task}", draw))
     return "".join(cards)
 
 
@@ -206,3 +203,81 @@ def _figure_card(title: str, draw: Callable[[], Figure]) -> str:
     figure.savefig(content, format="png", dpi=_DPI)
     encoded = base64.b64encode(content.getvalue()).decode()
     return _card(title, f'<img alt="{escape(title)}" src="data:image/png;base64,{encoded}">')
+
+
+# --- the page as one file that needs no server: scripts, styles and data inside -----------------
+
+
+_IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([\w.]+)";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?:async )?(?:function|class|const) (\w+)", re.MULTILINE)
+
+# What api.js asks the server for, out of the page itself.
+_EMBEDDED_API = """
+const data = JSON.parse(document.getElementById("data").textContent);
+async function find(table, key) {
+  if (!(key in table)) throw new Error("this part is not in the report");
+  return table[key];
+}
+export const askRuns = async () => data.list;
+export const askRun = (name) => find(data.runs, name);
+export const askSnapshot = (name, step) => find(data.snapshots, `${name} ${step}`);
+"""
+
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "img-src data:; media-src data:"
+)
+
+
+def static_text(name: str) -> str:
+    """A file of the page."""
+    return (files("hess.viewer") / "static" / name).read_text()
+
+
+def bundle(title: str, before: str, after: str, style: str, data: dict[str, Any]) -> str:
+    """One HTML file: the viewer between two pieces of HTML, over embedded data.
+
+    The policy in it forbids the browser to load anything from anywhere.
+    """
+    page = static_text("index.html")
+    head_start, head_end = page.index("<title>"), page.index("</head>")
+    styles = "\n".join(static_text(n) for n in ("uplot/uPlot.min.css", "style.css")) + style
+    head = (
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        f"<title>{title}</title>\n<style>\n{styles}\n</style>\n"
+    )
+    page = page[:head_start] + head + page[head_end:]
+    page = page.replace('<main id="page" hidden>', f'<main id="page" hidden>\n{before}')
+    page = page.replace("<footer>", f"{after}\n<footer>")
+    # "<" could end the script element early, whatever is in the data.
+    embedded = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    embedded = embedded.replace("<", "\\u003c")
+    scripts = (
+        f'<script type="application/json" id="data">{embedded}</script>\n'
+        f"<script>{static_text('uplot/uPlot.iife.min.js')}</script>\n"
+        f"<script>{joined_modules('app.js')}</script>\n"
+    )
+    return page.replace("</body>", scripts + "</body>")
+
+
+def joined_modules(first: str) -> str:
+    """The modules that `first` needs as one plain script, each a function's body of its own."""
+    order: list[str] = []
+    sources: dict[str, str] = {}
+
+    def visit(name: str) -> None:
+        if name in sources:
+            return
+        sources[name] = _EMBEDDED_API if name == "api.js" else static_text(name)
+        for _, needed in _IMPORT.findall(sources[name]):
+            visit(needed)
+        order.append(name)
+
+    visit(first)
+    parts = ['"use strict";\nconst modules = {};']
+    for name in order:
+        exported = ", ".join(_EXPORT.findall(sources[name]))
+        body = _IMPORT.sub(r'const \1 = modules["\2"];', sources[name])
+        body = re.sub(r"^export ", "", body, flags=re.MULTILINE)
+        parts.append(f'modules["{name}"] = (() => {{\n{body}\nreturn {{{exported}}};\n}})();')
+    return "\n".join(parts)

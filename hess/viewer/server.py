@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from functools import cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
@@ -20,6 +19,7 @@ from hess.errors import HessError
 from hess.viewer.payloads import Library
 
 ADDRESS = "127.0.0.1"
+STATIC = Path(__file__).with_name("static")
 # A page of another site can make a browser ask us under its own name, after pointing that name
 # at 127.0.0.1; only names that cannot be pointed elsewhere are answered. Ports may differ: SSH
 # forwards from any.
@@ -160,13 +160,9 @@ def _json(status: HTTPStatus, value: Any) -> Answer:
 def static_files() -> dict[str, Answer]:
     """The files of the page by their path; only these exist, whatever is asked for."""
     found = {}
-    folders = [(files("hess.viewer") / "static", "/")]
-    while folders:
-        folder, prefix = folders.pop()
-        for entry in folder.iterdir():
-            if entry.is_dir():
-                folders.append((entry, f"{prefix}{entry.name}/"))
-            elif (ending := Path(entry.name).suffix) in _TYPES:
-                kind = f"{_TYPES[ending]}; charset=utf-8"
-                found[prefix + entry.name] = Answer(HTTPStatus.OK, kind, entry.read_bytes())
+    for path in STATIC.rglob("*"):
+        if path.suffix in _TYPES:
+            kind = f"{_TYPES[path.suffix]}; charset=utf-8"
+            name = f"/{path.relative_to(STATIC).as_posix()}"
+            found[name] = Answer(HTTPStatus.OK, kind, path.read_bytes())
     return found

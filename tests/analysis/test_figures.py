@@ -17,9 +17,9 @@ from matplotlib.quiver import Quiver
 from PIL import Image
 
 from hess.analysis import curves, explored, figures, latent, maps, style
-from hess.analysis.projection import Projection
 from hess.cli import main
 from hess.runs.run import NothingToDrawError, Run, find_runs
+from hess.runs.snapshots import Projection
 from tests.analysis.fakes import fake_run
 
 

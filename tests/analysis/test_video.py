@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hess.analysis.frames import SpaceMap, compose
 from hess.analysis.stage import SIZE, open_stage
-from hess.analysis.video import EPISODES, record_video
+from hess.analysis.video import EPISODES, SpaceMap, compose, record_video
 from hess.api import LoadedAgent, make_config
 from hess.config import Config
 from hess.envs import TASKS, register_maze

@@ -13,11 +13,10 @@ import pytest
 from hess import runtime
 from hess.agents.hess.exploration.visits import ESTIMATORS
 from hess.bench import components, estimators, resident, simulation, training
-from hess.bench.measuring import FULL, QUICK, Size
-from hess.bench.parts import _no_baseline
+from hess.bench.measuring import FULL, QUICK, Row, Size
 from hess.bench.processes import Worker, rows_of, worker
-from hess.bench.table import Row
-from hess.bench.updates import limit_row, stable_baselines
+from hess.bench.table import _no_baseline
+from hess.bench.updates import limit_rows, stable_baselines
 from hess.config import RecordConfig
 from hess.config.presets import preset
 from hess.envs import TASKS
@@ -71,10 +70,12 @@ def test_envs_have_a_row_for_every_task() -> None:
 def test_measures_have_rows_for_every_estimator_and_dimension() -> None:
     rows = estimators.rows(TINY)
     check(rows, "measures")
-    shares = [row for row in rows if row.goal is not None]
-    dims = len(estimators.GRID_DIMS) + 2 * len(estimators.DIMS)
-    assert len(shares) == dims
-    assert len(rows) == 6 * dims
+    assert len(rows) == len(estimators.GRID_DIMS) + 2 * len(estimators.DIMS)
+    for row in rows:
+        assert row.goal is not None
+        assert row.ratio == pytest.approx(row.measured / 3_000.0)
+        for part in ("update", "refresh", "pool", "selection", "memory"):
+            assert part in row.note
     assert {row.name.split(",")[0] for row in rows} == set(ESTIMATORS)
 
 
@@ -86,7 +87,7 @@ def test_groups_in_this_process(group: str) -> None:
 
 @pytest.mark.slow
 def test_update_and_limit_take_turns_in_two_processes() -> None:
-    check([limit_row(TINY, runtime.available_cores()[:1])], "sac")
+    check(limit_rows(TINY, runtime.available_cores()[:1]), "sac")
 
 
 @pytest.mark.skipif(_no_baseline() is not None, reason="needs the extra [bench]")
@@ -104,7 +105,7 @@ def test_a_worker_ends_when_the_block_fails() -> None:
     workers: list[Worker] = []
     with pytest.raises(RuntimeError):
         _fail_inside(workers)
-    assert workers[0].ended
+    assert not workers[0].process.is_alive()
 
 
 def _fail_inside(workers: list[Worker]) -> None:
@@ -114,7 +115,7 @@ def _fail_inside(workers: list[Worker]) -> None:
 
 
 def test_training_keeps_the_published_rates() -> None:
-    config = training.bench_config(QUICK, "AntMaze", 500)
+    config = training.bench_config(QUICK, "AntMaze")
     assert config.low.updates_per_decision == 0.4
     assert config.low.batch_size == 128
     interval, minibatches = config.representation.interval, config.representation.minibatches
@@ -124,7 +125,7 @@ def test_training_keeps_the_published_rates() -> None:
 
 def test_the_default_is_measured_as_it_is() -> None:
     default = preset("default")
-    config = training.bench_config(QUICK, "AntMaze", 500, default)
+    config = training.bench_config(QUICK, "AntMaze", default)
     assert (config.low, config.high) == (default.low, default.high)
     assert config.exploration == default.exploration
     rate = config.representation.minibatches / config.representation.interval
@@ -133,7 +134,7 @@ def test_the_default_is_measured_as_it_is() -> None:
 
 
 def test_training_writes_at_least_as_often_as_published() -> None:
-    config, published = training.bench_config(FULL, "AntMaze", 500), RecordConfig()
+    config, published = training.bench_config(FULL, "AntMaze"), RecordConfig()
     assert config.record.snapshot_interval <= published.snapshot_interval
     assert config.record.checkpoint_interval <= published.checkpoint_interval
 
@@ -166,3 +167,12 @@ def test_memory_is_watched() -> None:
 
 def test_growth_compares_the_second_quarter_with_the_last() -> None:
     assert resident.growth([0.0, 50.0, 100.0, 100.0, 100.0, 101.0, 103.0, 103.0]) == 3.0
+
+
+def test_a_killed_worker_is_one_sentence() -> None:
+    with worker("hess.bench.updates:matmul", TINY, runtime.available_cores()[:1]) as asked:
+        asked.listen()
+        asked.process.kill()
+        asked.process.join()
+        with pytest.raises(HessError, match=r"measuring 'matmul' failed: .*exit code -9"):
+            asked.measure()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
 
-from hess.bench.measuring import FULL, QUICK, in_turns
-from hess.bench.parts import GROUPS, PARTS, obstacle
-from hess.bench.table import FORMAT, BenchTable, Goal, Row, compared
+from hess.bench.measuring import FULL, QUICK, Goal, Row, compared, in_turns
+from hess.bench.table import FORMAT, PARTS, BenchTable, obstacle
 from hess.cli import main
 from hess.errors import HessError
 
@@ -23,11 +23,6 @@ PLAIN = Row("acting", "plain", 30.0, "µs")
 @pytest.mark.parametrize(("row", "met"), [(FAST, True), (BIG, False), (PLAIN, None)])
 def test_a_row_knows_whether_its_goal_is_met(row: Row, met: bool | None) -> None:
     assert row.met is met
-
-
-@pytest.mark.parametrize("row", [FAST, BIG, PLAIN])
-def test_a_row_survives_json(row: Row) -> None:
-    assert Row.from_json(json.loads(json.dumps(row.to_json()))) == row
 
 
 def test_turns_alternate_in_who_goes_first() -> None:
@@ -58,7 +53,7 @@ def test_the_file_holds_all_that_was_measured(tmp_path: Path) -> None:
     assert written["quick"] is True
     assert written["cores"] == [0, 1]
     assert written["skipped"] == ["training: needs 2 cores"]
-    assert [Row.from_json(row) for row in written["rows"]] == [FAST, BIG]
+    assert written["rows"] == [dataclasses.asdict(FAST) | {"met": True}, BIG.to_json()]
     assert [row["met"] for row in written["rows"]] == [True, False]
     assert {"cpu", "packages", "commit", "cores"} <= written["machine"].keys()
 
@@ -91,7 +86,8 @@ def test_parts_say_why_they_cannot_be_measured() -> None:
 def test_the_command_offers_every_group(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["bench", "--help"])
-    assert ",".join(GROUPS) in "".join(capsys.readouterr().out.split())
+    groups = dict.fromkeys(part.group for part in PARTS)
+    assert ",".join(groups) in "".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("flags", [["--only", "nothing"], ["--cores", "123456"]])

@@ -8,14 +8,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from hess.bench.updates import inner_multiplications, multiplications, sac_update
+from hess.bench.updates import multiplications, sac_update
 from hess.config import LevelConfig
 from hess.learning.sac import SAC, Batch
 
 
 def test_products_of_a_network() -> None:
     assert multiplications([2, 3, 5]) == 2 * 3 + 3 * 5
-    assert inner_multiplications([2, 3, 5]) == 3 * 5
 
 
 def test_update_of_the_smallest_networks_by_hand() -> None:

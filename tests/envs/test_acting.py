@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from hess.envs.actions import ActionScale
+from hess.envs.spaces import ActionScale
 from hess.errors import HessError
 
 UNEVEN = spaces.Box(np.array([-3.0, 0.0, 2.0]), np.array([5.0, 1e6, 2.0]), dtype=np.float64)

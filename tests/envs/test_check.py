@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+from hess.config import Config
 from hess.envs import TASKS, check
-from hess.envs.check import Wanted, can_train, check_env
+from hess.envs.check import can_train, check_env
 from hess.errors import HessError
 
 
@@ -156,38 +157,38 @@ def test_an_unknown_env_is_an_error() -> None:
         check_env("AntMace")
 
 
-def sentences(task: str, wanted: Wanted, **kwargs: Any) -> dict[str, str]:
+def sentences(task: str, wanted: Config, **kwargs: Any) -> dict[str, str]:
     checks = check_env(task, wanted, disable_env_checker=True, **kwargs)
     assert can_train(checks), [check for check in checks if not check.ok]
     return {check.name: check.sentence for check in checks}
 
 
 def test_a_box_of_several_axes_is_flattened() -> None:
-    said = sentences("users/Plain-v0", Wanted(), fault="shape")
+    said = sentences("users/Plain-v0", Config(), fault="shape")
     assert said["observation"] == "a Box, 4 numbers; no goal is observed; flattened from (2, 2)"
 
 
 def test_a_dict_without_a_goal_is_read_key_by_key() -> None:
-    said = sentences("users/Goal-v0", Wanted(), fault="no goal")
+    said = sentences("users/Goal-v0", Config(), fault="no goal")
     assert said["observation"].startswith("a Dict: observation + achieved_goal, 6 numbers; no goal")
 
 
 def test_what_success_is_and_how_long_an_episode_is_can_be_given() -> None:
-    said = sentences("users/Plain-v0", Wanted(success="reward>=2"), fault="silent")
+    said = sentences("users/Plain-v0", Config(success="reward>=2"), fault="silent")
     assert said["success signal"] == "a step with a reward of 2 or more"
-    said = sentences("users/Endless-v0", Wanted(horizon=12))
+    said = sentences("users/Endless-v0", Config(horizon=12))
     assert said["horizon"] == "12 steps"
 
 
 def test_arguments_are_handed_on() -> None:
-    checks = check_env("users/Plain-v0", Wanted(env=("fault=discrete",)), disable_env_checker=True)
+    checks = check_env("users/Plain-v0", Config(env=("fault=discrete",)), disable_env_checker=True)
     assert not can_train(checks)
-    said = sentences("PointMaze", Wanted(env=("success_radius=100.0", "reward=negative")))
+    said = sentences("PointMaze", Config(env=("success_radius=100.0", "reward=negative")))
     assert said["success signal"] == "info['is_success']"
 
 
 def test_keys_can_be_chosen() -> None:
-    said = sentences("users/Goal-v0", Wanted(observe=("achieved_goal",)))
+    said = sentences("users/Goal-v0", Config(observe=("achieved_goal",)))
     assert said["observation"].startswith("a goal env: achieved_goal, 3 numbers; goal 3 numbers")
     assert "observation will not be used" in said["observation"]
 

@@ -15,9 +15,8 @@ import pytest
 
 from hess.cli import main
 from hess.envs import TASKS
-from hess.envs.gallery import render_gallery
 from hess.envs.models import BLOCK_COLOUR, GOAL_COLOUR
-from hess.envs.rendering import render_picture, render_video
+from hess.envs.rendering import render_gallery, render_picture, render_video
 from hess.errors import HessError
 
 ROBOT_COLOUR = (0.95, 0.72, 0.25)

@@ -14,7 +14,7 @@ from hess.agents.hess.agent import Hess
 from hess.agents.hess.objective import Anchors, Objective, check_gradient
 from hess.agents.hess.objective import stability_loss as objective_stability_loss
 from hess.agents.hess.objective import triplet_loss as objective_triplet_loss
-from hess.bench.noise import noise_replay
+from hess.bench.components import noise_replay
 from hess.config import RepresentationConfig
 from hess.errors import HessError
 from hess.learning.networks import MLP

@@ -10,8 +10,9 @@ import pytest
 
 import hess
 from hess.api import make_config
+from hess.config import Config
 from hess.envs.adapter import Task
-from hess.envs.check import Wanted, can_train, check_env
+from hess.envs.check import can_train, check_env
 from hess.errors import HessError
 from hess.training.probe import probe
 from tests.others.survey import FIELDS
@@ -46,7 +47,7 @@ def test_a_map_as_argument_fixes_start_and_goal() -> None:
 
 def test_an_argument_of_a_parent_that_is_not_passed_on_is_not_suggested() -> None:
     with pytest.raises(HessError, match=r"unknown .* argument 'position_noise_range'; (?!did you)"):
-        check_env(POINT, Wanted(env=("position_noise_range=0.0",)))
+        check_env(POINT, Config(env=("position_noise_range=0.0",)))
 
 
 def test_the_ant_is_told_where_it_is() -> None:
@@ -60,7 +61,7 @@ def test_the_ant_is_told_where_it_is() -> None:
 
 def test_an_unknown_argument_is_answered_with_the_closest() -> None:
     with pytest.raises(HessError, match="did you mean 'continuing_task'"):
-        check_env(POINT, Wanted(env=("continuing_tsk=False",)))
+        check_env(POINT, Config(env=("continuing_tsk=False",)))
 
 
 def test_an_environment_that_cannot_be_made_is_a_sentence() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from hess.agents.methods import METHODS
 from hess.api import make_config
-from hess.cli.parsing import parse
+from hess.cli import parse
 from hess.cli.train import Train
 from hess.runs.command import train_command
 

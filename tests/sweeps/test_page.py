@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
-from hess.analysis import style
 from hess.analysis.kept import kept_path
 from hess.analysis.recorded import table_path, write_table
 from hess.errors import HessError
@@ -48,6 +48,13 @@ def record(results: Path, *seeds: Any, among: str = "main") -> Path:
 # --- the committed page -----------------------------------------------------------------------
 
 
+def note_of(picture: Path) -> str | None:
+    """What a picture says that it was drawn from."""
+    with Image.open(picture) as opened:
+        note: str | None = opened.info.get("Comment")
+    return note
+
+
 def test_the_page_is_that_of_the_committed_files() -> None:
     found = all_evidence(ROOT / "results")
     text = page_text(found, read_observations(ROOT / "results" / OBSERVATIONS))
@@ -56,7 +63,7 @@ def test_the_page_is_that_of_the_committed_files() -> None:
         picture = ROOT / "docs" / PICTURES / f"{name}.png"
         assert picture.exists() == bool(own.panels)
         if own.panels:
-            assert style.read_note(picture) == own.digest, f"{name}: `hess results` draws it anew"
+            assert note_of(picture) == own.digest, f"{name}: `hess results` draws it anew"
 
 
 def test_every_figure_and_table_of_the_paper_is_there() -> None:
@@ -82,9 +89,9 @@ def test_curves_show_what_is_recorded_and_name_the_rest(tmp_path: Path) -> None:
     record(tmp_path, recorded(0, 0, 0.1, method="sac"))
     record(tmp_path, recorded(0, 0, 1, method="lesson", dirty=True))
     own = evidence(suite("fig4"), tmp_path)
-    (panel,) = own.panels
-    assert panel.title == "AntMaze"
-    assert [(each.label, len(each.runs)) for each in panel.settings] == [("hess", 2), ("sac", 1)]
+    ((title, panel),) = own.panels.items()
+    assert title == "AntMaze"
+    assert [(each.label, len(each.runs)) for each in panel] == [("hess", 2), ("sac", 1)]
     assert Absent("lesson", "AntMaze", BEFORE_THE_PROTOCOL) in own.absent
     assert Absent("h-sr", "AntMaze") in own.absent
     assert len(own.absent) == 5 * 8 - 2
@@ -100,7 +107,7 @@ def test_values_are_found_among_the_rows_of_their_figure(tmp_path: Path) -> None
     other = dataclasses.replace(recorded(0, 0, 1, representation__interval=50), method=name)
     record(tmp_path, other, among="fig14")
     own = evidence(row, tmp_path)
-    shown = {panel.title: [each.label for each in panel.settings] for panel in own.panels}
+    shown = {title: [each.label for each in panel] for title, panel in own.panels.items()}
     # The row of the default has its place among both.
     assert shown == {"I on AntMaze": ["I = 50", "I = 100"], "bs on AntMaze": ["bs = 1e+06"]}
 
@@ -113,15 +120,16 @@ def test_maps_need_snapshots_which_are_kept_of_the_lowest_seed(tmp_path: Path) -
     runs = [fake_run(tmp_path, "AntMaze", seed=seed).path for seed in (1, 0)]
     fig3, fig8 = kept_path(table, "fig3"), kept_path(table, "fig8")
     assert keep_snapshots(runs[:1], results) == [fig3, fig8]
-    (setting,) = evidence(suite("fig3"), results).panels[0].settings
+    ((setting,),) = evidence(suite("fig3"), results).panels.values()
     assert [run.config.seed for run in setting.runs] == [1]
     first = evidence(suite("fig3"), results).digest
     keep_snapshots(runs, results)
     own = evidence(suite("fig3"), results)
-    assert [run.config.seed for run in own.panels[0].settings[0].runs] == [0]
+    ((setting,),) = own.panels.values()
+    assert [run.config.seed for run in setting.runs] == [0]
     assert own.digest != first
     # 0.4 of 30 000 steps: the second of four snapshots, and φ of the one before.
-    assert list(own.panels[0].settings[0].runs[0].snapshots) == [7_500, 15_000]
+    assert list(setting.runs[0].snapshots) == [7_500, 15_000]
     bare = fake_run(tmp_path / "bare", "AntMaze", snapshots=0).path
     assert keep_snapshots([bare], results, replace=True) == []
     assert not fig3.exists()
@@ -135,8 +143,8 @@ def test_variances_are_kept_of_all_seeds(tmp_path: Path) -> None:
         with made.metrics_file.open("a") as file:
             file.write('{"step": 31000, "intrinsic/variance": 0.5}\n')
         keep_snapshots([made.path], results)
-    (panel,) = evidence(suite("fig11"), results).panels
-    assert [len(setting.runs) for setting in panel.settings] == [2]
+    (panel,) = evidence(suite("fig11"), results).panels.values()
+    assert [len(setting.runs) for setting in panel] == [2]
 
 
 # --- the page ---------------------------------------------------------------------------------
@@ -153,7 +161,7 @@ def test_pictures_are_drawn_and_go_with_their_rows(tmp_path: Path) -> None:
     pictures = page.parent / PICTURES
     drawn = ["fig3", "fig4", "fig7", "fig8", "fig14", "fig17"]
     assert write_page(results, page) == [page, *(pictures / f"{name}.png" for name in drawn)]
-    assert style.read_note(pictures / "fig3.png") == evidence(suite("fig3"), results).digest
+    assert note_of(pictures / "fig3.png") == evidence(suite("fig3"), results).digest
     text = section(page.read_text(), "Figure 8")
     assert "![Figure 8: " in text
     assert "Drawn from `main/hess/AntMaze (seed 0 of None)`." in text

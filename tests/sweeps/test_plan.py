@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+import hess.sweeps.overview
+import hess.sweeps.plan
 from hess.config import flat_fields
 from hess.errors import HessError
-from hess.sweeps import overview, settings
-from hess.sweeps.plan import combine, planned_run, product
-from hess.sweeps.settings import parse_settings
+from hess.sweeps.plan import combine, parse_settings, planned_run, product
 
 
 def test_the_product_has_every_combination_in_order() -> None:
@@ -128,6 +128,6 @@ def test_words_that_fit_no_field_are_refused(words: list[str], message: str) -> 
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("module", [settings, overview])
+@pytest.mark.parametrize("module", [hess.sweeps.plan, hess.sweeps.overview])
 def test_examples(module: Any) -> None:
     assert doctest.testmod(module).failed == 0

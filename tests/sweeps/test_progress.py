@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from rich.live import Live
 
 from hess.envs.registry import TASKS
 from hess.runs.folder import RunFolder
@@ -75,7 +76,8 @@ def test_a_table_has_every_run_and_failures_their_last_lines(tmp_path: Path) -> 
 
 def test_a_live_table_shows_failures_first(capsys: pytest.CaptureFixture[str]) -> None:
     done: list[State] = ["done"] * 40
-    with LiveOverview() as live:
+    with Live(console=Console(), refresh_per_second=4) as inner:
+        live = LiveOverview(inner)
         live.message("started [something]")
         live.show(overview(*done, "failed"))
     shown = capsys.readouterr().out

@@ -87,9 +87,9 @@ def test_curves_come_with_their_table(name: str, tmp_path: Path) -> None:
     picture, _, table = draw(made, tmp_path / "figures")
     assert picture.read_bytes().startswith(PNG)
     text = table.read_text()
-    for panel in made.panels:
-        for setting in panel.settings:
-            assert f"| {panel.title} | {setting.label} | 1 |" in text
+    for title, panel in made.panels.items():
+        for setting in panel:
+            assert f"| {title} | {setting.label} | 1 |" in text
 
 
 @pytest.mark.parametrize("name", ["fig6", "fig8"])
@@ -106,14 +106,15 @@ def test_maps_show_the_moment_that_the_paper_shows(tmp_path: Path) -> None:
     assert list(run.until(14_000).snapshots) == [5_000, 10_000, 15_000]
     assert list(run.until(0).snapshots) == [5_000]
     made = material(suite("fig8"), tmp_path / "runs")
+    (panel,) = made.panels.values()
     # Half of 30 000 steps: the second of four snapshots.
-    assert [list(run.snapshots) for run in made.pictured(made.panels[0])] == [[7_500, 15_000]] * 3
+    assert [list(run.snapshots) for run in made.pictured(panel)] == [[7_500, 15_000]] * 3
 
 
 def test_a_figure_per_task_where_there_are_several(tmp_path: Path) -> None:
     made = material(suite("fig3"), tmp_path / "runs")
-    other = dataclasses.replace(made.panels[0], title="hess/Other")
-    twice = dataclasses.replace(made, panels=(*made.panels, other))
+    (panel,) = made.panels.values()
+    twice = dataclasses.replace(made, panels=made.panels | {"hess/Other": panel})
     names = {path.name for path in draw(twice, tmp_path / "figures") if path.suffix == ".png"}
     assert names == {"fig3-PointMaze.png", "fig3-hess-Other.png"}
 

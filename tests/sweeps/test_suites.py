@@ -8,7 +8,7 @@ from hess.agents.methods import METHODS
 from hess.cli import main
 from hess.envs import TASKS
 from hess.errors import HessError
-from hess.sweeps.drawings import DRAWINGS
+from hess.sweeps.drawings import FROM_RUNS, WITHOUT_RUNS
 from hess.sweeps.reproduction import Request, panels, plan_of
 from hess.sweeps.suites import SUITES, Suite, chosen_suites, suite
 
@@ -22,23 +22,21 @@ def test_every_suite_is_a_valid_plan(row: Suite, preset: str) -> None:
     assert {run.config.task for run in plan} <= set(TASKS)
     assert {run.config.method for run in plan} <= set(METHODS)
     assert {run.config.seed for run in plan} <= set(range(row.seeds))
-    assert row.drawing in DRAWINGS
+    assert row.drawing in {*FROM_RUNS, *WITHOUT_RUNS}
 
 
 @pytest.mark.parametrize("row", SUITES.values(), ids=lambda row: row.name)
 def test_every_suite_has_a_miniature(row: Suite) -> None:
     full, small = (panels(row, Request(seeds=1, scale=scale)) for scale in (1.0, 0.02))
-    assert [panel.title for panel in small] == [panel.title for panel in full]
-    for before, after in zip(full, small, strict=True):
-        for long, short in zip(before.lines, after.lines, strict=True):
-            assert short.label == long.label
-            assert short.runs[0].config.steps == long.runs[0].config.steps // 50
+    assert list(small) == list(full)
+    for before, after in zip(full.values(), small.values(), strict=True):
+        assert list(after) == list(before)
+        for (long,), (short,) in zip(before.values(), after.values(), strict=True):
+            assert short.config.steps == long.config.steps // 50
 
 
 def test_figures_share_their_runs() -> None:
-    everything = plan_of(
-        panel for row in SUITES.values() for panel in panels(row, Request(seeds=5))
-    )
+    everything = plan_of(*(panels(row, Request(seeds=5)) for row in SUITES.values()))
     alone = sum(len(plan_of(panels(row, Request(seeds=5)))) for row in SUITES.values())
     assert len({run.key for run in everything}) == len(everything) < alone
     example = plan_of(panels(suite("fig3"), Request()))
@@ -46,16 +44,16 @@ def test_figures_share_their_runs() -> None:
 
 
 def test_curves_of_a_study_differ_in_its_field_alone() -> None:
-    first = panels(suite("fig9"), Request(seeds=1))[0]
-    weights = [line.runs[0].config.exploration.potential_weight for line in first.lines]
-    assert [line.label for line in first.lines] == [f"α = {weight:g}" for weight in weights]
-    assert len({line.runs[0].config.exploration.extension for line in first.lines}) == 1
+    first = next(iter(panels(suite("fig9"), Request(seeds=1)).values()))
+    weights = [run.config.exploration.potential_weight for (run,) in first.values()]
+    assert list(first) == [f"α = {weight:g}" for weight in weights]
+    assert len({run.config.exploration.extension for (run,) in first.values()}) == 1
 
 
 def test_other_tasks_and_more_seeds() -> None:
     shown = panels(suite("fig9"), Request(seeds=2, tasks=("PointMaze", "AntMaze")))
-    assert [panel.title for panel in shown][:2] == ["α on PointMaze", "α on AntMaze"]
-    assert all(len(line.runs) == 2 for panel in shown for line in panel.lines)
+    assert list(shown)[:2] == ["α on PointMaze", "α on AntMaze"]
+    assert all(len(runs) == 2 for panel in shown.values() for runs in panel.values())
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from hess.cli import main
 from hess.errors import HessError
 from hess.files import read_sealed, write_sealed
 from hess.runs.folder import RunFolder
-from hess.sweeps.conduct import Ending, SweepFolder
+from hess.sweeps.conduct import SweepFolder, problem_of
 from hess.sweeps.local import LocalPool
 from tests.faults.runs import Outcome
 from tests.faults.tiny_tasks import HORIZON
@@ -148,10 +148,10 @@ def test_failures_do_not_disappear(
 
 
 def test_endings_are_told_in_words() -> None:
-    assert Ending.of_code(0).problem == ""
-    assert Ending.of_code(-9).problem == "ended by SIGKILL"
-    assert Ending.of_code(143).problem == "ended by SIGTERM"
-    assert Ending.of_code(2).problem == "exit code 2"
+    assert problem_of(0) == ""
+    assert problem_of(-9) == "ended by SIGKILL"
+    assert problem_of(143) == "ended by SIGTERM"
+    assert problem_of(2) == "exit code 2"
 
 
 # --- looking --------------------------------------------------------------------------------------

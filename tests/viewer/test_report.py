@@ -11,8 +11,7 @@ import pytest
 from hess.analysis.explained import DIAGNOSTICS
 from hess.cli import main
 from hess.runs.run import Run, find_runs
-from hess.viewer.bundle import joined_modules
-from hess.viewer.report import write_report
+from hess.viewer.report import joined_modules, write_report
 from tests.analysis.fakes import fake_run
 from tests.viewer.browser import Browser
 

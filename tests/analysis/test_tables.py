@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hess.analysis.pages import results_table, update_tables
 from hess.analysis.recorded import RecordedSeed, read_curves, table_path, write_table
+from hess.analysis.tables import results_table, update_tables
 from hess.cli import main
 from hess.errors import HessError
 from tests.analysis.recorded import recorded

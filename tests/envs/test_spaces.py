@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from hess.envs.observing import Observer, observed_keys, real_numbers, usual_keys
+from hess.envs.spaces import Observer, observed_keys, real_numbers, usual_keys
 from hess.errors import HessError
 
 
