@@ -18,6 +18,7 @@ WHEN_ABSENT: dict[str, Any] = {
     "high.normalise": False,
     "high.observation_input": True,
     "high.embedding_input": False,
+    "high.memory_input": False,
     "high.hindsight": 0.0,
     "low.hide_explained": False,
     "low.any_subgoal": 0.0,

@@ -97,6 +97,9 @@ class HighConfig(LevelConfig):
     poses they began; φ(s) has what lasts, and with it they keep what they have found."""
     embedding_input: bool = True
     """The networks see φ(s), in which subgoals are set, besides the goal."""
+    memory_input: bool = True
+    """The networks see where the episode has been, the mean of φ over its segments so far: a block
+    that was pushed in the way shows in no observation, but in how the robot came to be here."""
     hindsight: float = 0.5
     """Share of the batch whose subgoal is replaced by the embedding that its segment led to."""
     stop_at_success: bool = True

@@ -46,6 +46,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "high.normalise": False,
         "high.observation_input": True,
         "high.embedding_input": False,
+        "high.memory_input": False,
         "high.hindsight": 0.0,
         "high.stop_at_success": False,
         "representation.dim": 2,

@@ -134,6 +134,7 @@ class HighView(eqx.Module):
     network: MLP | None = None  # φ, whose output it sees between both; None: it does not
     scaling: Scaling | None = None  # of all that it sees; None: as it is
     observed: bool = eqx.field(static=True, default=True)  # it sees the state itself
+    remembered: bool = eqx.field(static=True, default=False)  # and where the episode has been
 
 
 def high_view(
@@ -145,12 +146,14 @@ def high_view(
 ) -> HighView:
     """The view that the config asks for, scaled by what was seen so far."""
     observed, embedded = config.observation_input, config.embedding_input
+    remembered = config.memory_input
     network = network if embedded else None
     if not config.normalise:
-        return HighView(network, observed=observed)
-    parts = [(observed, observations), (embedded, embeddings), (True, goals)]
-    scalings = [moments.scaling() for seen, moments in parts if seen]
-    return HighView(network, _side_by_side(scalings), observed)
+        return HighView(network, None, observed, remembered)
+    parts = [(observed, observations), (embedded, embeddings), (remembered, embeddings)]
+    seen = [moments for shown, moments in parts if shown] + [goals]
+    scaling = _side_by_side([moments.scaling() for moments in seen])
+    return HighView(network, scaling, observed, remembered)
 
 
 def _side_by_side(scalings: Sequence[Scaling]) -> Scaling:
@@ -163,24 +166,31 @@ def _side_by_side(scalings: Sequence[Scaling]) -> Scaling:
 def high_input_dim(config: HighConfig, observation_dim: int, dim: int, goal_dim: int) -> int:
     """Width of what the high level's networks take."""
     observed = observation_dim if config.observation_input else 0
-    return observed + (dim if config.embedding_input else 0) + goal_dim
+    return observed + dim * (config.embedding_input + config.memory_input) + goal_dim
 
 
-def high_input(view: HighView, observations: Array, goals: Array) -> Array:
-    """s ‖ φ(s) ‖ goal, without one of the first two or with both, scaled. -> [..., width]."""
+def high_input(
+    view: HighView, observations: Array, goals: Array, memories: Array | None = None
+) -> Array:
+    """s ‖ φ(s) ‖ memory ‖ goal, or what the view has of it, scaled. -> [..., high_input_dim].
+
+    A memory is the mean of φ at the starts of an episode's segments so far, this one included.
+    """
     observed = [observations] if view.observed else []
     embeddings = [] if view.network is None else [view.network(observations)]
-    seen = jnp.concatenate([*observed, *embeddings, goals], -1)
+    remembered = [memories] if view.remembered else []
+    seen = jnp.concatenate([*observed, *embeddings, *remembered, goals], -1)
     return seen if view.scaling is None else scaled(view.scaling, seen)
 
 
 def host_high_actor(view: HighView, actor: MLP, observation_dim: int, dim: int) -> HostActor:
-    """The high level for plain s ‖ φ(s) ‖ goal: the first layer does what `high_input` does."""
+    """The high level for plain s ‖ φ(s) ‖ memory ‖ goal: the first layer does what is needed."""
     folded = actor if view.scaling is None else fold_scaling(view.scaling, actor)
     first = np.asarray(folded.weights[0])
     for seen, start, size in (
         (view.observed, 0, observation_dim),
         (view.network is not None, observation_dim, dim),
+        (view.remembered, observation_dim + dim, dim),
     ):
         if not seen:
             first = np.insert(first, [start] * size, 0.0, axis=0)

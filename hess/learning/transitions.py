@@ -92,17 +92,34 @@ def high_batch(
         counted = taken & ~solved_before
         terminated = terminated | solved.any(-1)
     rewards = jnp.where(counted, episodes.rewards[slot[:, None], steps], 0.0).sum(-1)
+    memories, next_memories = _memories(episodes, index, interval, end, view)
     return Batch(
         observations=high_input(
-            view, episodes.observations[slot, start], episodes.goals[slot, start]
+            view, episodes.observations[slot, start], episodes.goals[slot, start], memories
         ),
         actions=jnp.clip(offsets / radius, -1.0, 1.0),
         rewards=rewards,
         next_observations=high_input(
-            view, episodes.observations[slot, end], episodes.goals[slot, end]
+            view, episodes.observations[slot, end], episodes.goals[slot, end], next_memories
         ),
         terminated=terminated.astype(jnp.float32),
     )
+
+
+def _memories(
+    episodes: Episode, index: Index, interval: int, end: Array, view: HighView
+) -> tuple[Array, Array] | tuple[None, None]:
+    """The mean of φ at the starts of all segments so far, at a segment's start and at its end."""
+    if not view.remembered:
+        return None, None
+    assert view.network is not None
+    slot, segment = index
+    number = jnp.arange(episodes.subgoals.shape[1])
+    embeddings = view.network(episodes.observations[slot[:, None], number * interval])
+    begun = (number <= segment[:, None])[..., None]
+    total, count = jnp.where(begun, embeddings, 0.0).sum(1), segment[:, None] + 1.0
+    after = total + view.network(episodes.observations[slot, end])
+    return total / count, after / (count + 1.0)
 
 
 def flat_batch(episodes: Episode, index: Index, stop_at_success: bool, scaling: Scaling) -> Batch:

@@ -102,6 +102,8 @@ def _validate_combinations(config: Config) -> None:
             "the high level would see nothing but the goal: high.observation_input, "
             "high.embedding_input or both must be on"
         )
+    if config.high.memory_input and not config.high.embedding_input:
+        raise HessError("high.memory_input=True needs high.embedding_input=True")
     least = 2 * representation.dim
     if representation.start == "slow" and any(size < least for size in representation.hidden):
         raise HessError(

@@ -82,6 +82,7 @@ PAPER = {
     "high.normalise": False,
     "high.observation_input": True,
     "high.embedding_input": False,
+    "high.memory_input": False,
 }
 
 

@@ -64,6 +64,7 @@ def test_the_host_actor_takes_plain_inputs_and_acts_as_the_network(subgoal_input
 
 
 GOAL = np.array([[8.0]], np.float32)
+REMEMBERED = np.array([[10.0, 4.0]], np.float32)
 PHI = linear([[1.0, 0.0], [0.0, 1.0], [0.0, 2.0]], [3.0, 0.0])  # of STATE: (4, 8)
 
 
@@ -74,12 +75,19 @@ def moments(*pairs: tuple[float, float]) -> Moments:
     return made
 
 
-STATE_ONLY, EMBEDDING_ONLY, BOTH = (True, False), (False, True), (True, True)
+Inputs = tuple[bool, bool, bool]
+STATE_ONLY, EMBEDDING_ONLY, BOTH = (True, False, False), (False, True, False), (True, True, False)
+MEMORY = (False, True, True)
 
 
-def high_config(normalise: bool, inputs: tuple[bool, bool]) -> HighConfig:
-    observed, embedded = inputs
-    return HighConfig(normalise=normalise, observation_input=observed, embedding_input=embedded)
+def high_config(normalise: bool, inputs: Inputs) -> HighConfig:
+    observed, embedded, remembered = inputs
+    return HighConfig(
+        normalise=normalise,
+        observation_input=observed,
+        embedding_input=embedded,
+        memory_input=remembered,
+    )
 
 
 def view(config: HighConfig) -> HighView:
@@ -98,27 +106,28 @@ def view(config: HighConfig) -> HighView:
         (True, STATE_ONLY, [0, 1, 4, 2]),
         (True, BOTH, [0, 1, 4, 0.5, 2, 2]),
         (True, EMBEDDING_ONLY, [0.5, 2, 2]),
+        (False, MEMORY, [4, 8, 10, 4, 8]),
+        (True, MEMORY, [0.5, 2, 2, 1, 2]),
     ],
 )
-def test_what_the_high_level_sees(
-    normalise: bool, inputs: tuple[bool, bool], expected: list[float]
-) -> None:
+def test_what_the_high_level_sees(normalise: bool, inputs: Inputs, expected: list[float]) -> None:
     config = high_config(normalise, inputs)
-    seen = high_input(view(config), jnp.asarray(STATE), jnp.asarray(GOAL))
+    seen = high_input(view(config), jnp.asarray(STATE), jnp.asarray(GOAL), jnp.asarray(REMEMBERED))
     np.testing.assert_allclose(seen[0], expected, rtol=1e-6)
     assert high_input_dim(config, 3, 2, 1) == len(expected)
 
 
-@pytest.mark.parametrize("inputs", [STATE_ONLY, BOTH, EMBEDDING_ONLY])
+@pytest.mark.parametrize("inputs", [STATE_ONLY, BOTH, EMBEDDING_ONLY, MEMORY])
 @pytest.mark.parametrize("normalise", [True, False])
 def test_the_host_s_high_level_takes_plain_inputs_and_acts_as_the_network(
-    normalise: bool, inputs: tuple[bool, bool]
+    normalise: bool, inputs: Inputs
 ) -> None:
     config = high_config(normalise, inputs)
     seeing = view(config)
     actor = network([high_input_dim(config, 3, 2, 1), 16, 16, 4])
-    mean, _ = gaussian(actor, high_input(seeing, jnp.asarray(STATE), jnp.asarray(GOAL)))
-    plain = np.concatenate([STATE[0], np.asarray(PHI(jnp.asarray(STATE)))[0], GOAL[0]])
+    states, goals, memories = (jnp.asarray(each) for each in (STATE, GOAL, REMEMBERED))
+    mean, _ = gaussian(actor, high_input(seeing, states, goals, memories))
+    plain = np.concatenate([STATE[0], np.asarray(PHI(states))[0], REMEMBERED[0], GOAL[0]])
     acted = host_high_actor(seeing, actor, observation_dim=3, dim=2).act(plain, None)
     np.testing.assert_allclose(acted, np.tanh(mean[0]), atol=1e-5)
     assert np.abs(acted).max() > 0.05

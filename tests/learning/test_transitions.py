@@ -214,6 +214,17 @@ def test_the_high_level_sees_through_its_view() -> None:
     assert rows("next_observations", (1, 0)) == [[10 * (104 - 1), 208 - 2, 0, 4 * 52]]
 
 
+def test_a_memory_is_the_mean_of_phi_at_the_starts_of_segments_so_far() -> None:
+    """The last segment of the second episode ends early, and its end counts as a start."""
+    twice = linear([[2.0, 0.0]], [0.0, 1.0])  # φ(s) = (2 s, 1)
+    rows = high(True, view=HighView(twice, observed=False, remembered=True))
+    assert rows("observations", (1, 0)) == [[200, 1, 200, 1, 50]]
+    assert rows("next_observations", (1, 0)) == [[208, 1, 204, 1, 52]]
+    assert rows("observations", (1, 1)) == [[208, 1, 204, 1, 52]]
+    [[*_, memory, one, _]] = rows("next_observations", (1, 1))
+    assert [memory, one] == pytest.approx([(200 + 208 + 212) / 3, 1])
+
+
 def test_high_level_rewards_are_sums_over_the_steps_taken(high_rows: tuple[bool, Rows]) -> None:
     stops, rows = high_rows
     # Rewards are 1, 0.1, 0.01, ...; the goal is reached with the second step of (0, 1).

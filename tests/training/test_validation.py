@@ -151,6 +151,8 @@ def test_layers_have_positive_sizes(name: str) -> None:
 def test_the_high_level_sees_something() -> None:
     message = refusal(high__observation_input=False, high__embedding_input=False)
     assert message.startswith("the high level would see nothing but the goal")
+    blind = refusal(high__observation_input=True, high__embedding_input=False)
+    assert blind == "high.memory_input=True needs high.embedding_input=True"
 
 
 @pytest.mark.parametrize("kind", ["reactive", "prediction", "successor"])

@@ -96,7 +96,8 @@ class HierarchyRollout:
         policy, episode, rng = self._policy, self._episode, self._rng
         config = policy.config
         radius = policy.unit * config.subgoal_radius
-        seen = np.concatenate([self._state, self._embedding, episode.goals[step]])
+        memory = episode.embeddings[: step + 1 : config.subgoal_interval].mean(0)
+        seen = np.concatenate([self._state, self._embedding, memory, episode.goals[step]])
         selection = None
         if self._excursion is not None:
             self._excursion.arrive(segment, self._embedding)

@@ -111,8 +111,10 @@ def _boundaries(
     embeddings = network(episodes.observations[:, ::interval])
     if high is None:
         return embeddings, jnp.zeros_like(episodes.log_probabilities), ages
+    starts = embeddings[:, : episodes.subgoals.shape[1]]
+    memories = jnp.cumsum(starts, 1) / jnp.arange(1.0, starts.shape[1] + 1.0)[:, None]
     inputs = high_input(
-        high.view, episodes.observations[:, :-1:interval], episodes.goals[:, :-1:interval]
+        high.view, episodes.observations[:, :-1:interval], episodes.goals[:, :-1:interval], memories
     )
     inside = jnp.clip(episodes.high_actions, -1 + 1e-6, 1 - 1e-6)
     now = squashed_log_probability(*gaussian(high.actor, inputs), jnp.arctanh(inside))

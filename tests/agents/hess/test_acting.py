@@ -29,7 +29,7 @@ from tests.agents.tiny import (
 RADIUS = FIELDS["subgoal_radius"]
 LOW = network([SHAPE.observation_dim + 4, 16, 4], 1)
 # It takes s ‖ φ(s) ‖ goal, whatever it makes of them.
-HIGH_INPUT = SHAPE.observation_dim + SHAPE.subgoal_dim + SHAPE.goal_dim
+HIGH_INPUT = SHAPE.observation_dim + 2 * SHAPE.subgoal_dim + SHAPE.goal_dim
 HIGH = network([HIGH_INPUT, 16, 4], 2)
 
 
@@ -62,9 +62,10 @@ def starts(episode: Episode) -> Floats:
 
 
 def high_inputs(episode: Episode, step: int) -> Floats:
-    """s ‖ φ(s) ‖ goal."""
-    parts = (episode.observations, episode.embeddings, episode.goals)
-    return np.concatenate([part[step] for part in parts])
+    """s ‖ φ(s) ‖ memory ‖ goal."""
+    memory = episode.embeddings[: step + 1 : INTERVAL].mean(0)
+    seen = (episode.observations[step], episode.embeddings[step], memory, episode.goals[step])
+    return np.concatenate(seen)
 
 
 def test_embeddings_are_those_of_the_time_of_acting_and_cover_the_last_state() -> None:

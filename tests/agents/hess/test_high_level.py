@@ -32,7 +32,7 @@ def learn(config: Config, bonus_state: Any, updates: int) -> tuple[HighState, di
     """The high level after updates on three episodes without any reward from the task."""
     level = HighLevel(config, SHAPE)
     replay = stack([play(RandomPolicy(config), seed) for seed in range(3)])
-    space = SubgoalSpace(PHI, 2.0, HighView(PHI))
+    space = SubgoalSpace(PHI, 2.0, HighView(PHI, remembered=True))
     state = level.init(jax.random.key(0))._replace(bonus=bonus_state)
     return jax.jit(level.learn)(state, replay, space, jax.random.key(1), updates)
 

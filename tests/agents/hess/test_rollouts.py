@@ -22,7 +22,7 @@ from tests.agents.tiny import INTERVAL, SHAPE, first_coordinates, network, play,
 
 PHI = first_coordinates(SHAPE.observation_dim)
 LENGTHS = [20, 12, 7]
-VIEW = HighView(PHI)  # as `policy` shows it: s ‖ φ(s) ‖ goal
+VIEW = HighView(PHI, remembered=True)  # as `policy` shows it: s ‖ φ(s) ‖ memory ‖ goal
 
 
 @pytest.fixture(scope="module")
