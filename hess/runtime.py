@@ -155,9 +155,10 @@ def _limit_threads(threads: int) -> None:
 
 def matmul_choice() -> str:
     """Who is to multiply matrices on the CPU: "own", "xla", or whatever is possible."""
-    value = os.environ.get(MATMUL) or os.environ.get(_MATMUL_BEFORE, "")
+    name = MATMUL if os.environ.get(MATMUL) else _MATMUL_BEFORE
+    value = os.environ.get(name, "")
     if value not in ("", "own", "xla"):
-        raise HessError(f"{MATMUL} is {value!r}; choices: own, xla")
+        raise HessError(f"{name} is {value!r}; choices: own, xla")
     return value
 
 

@@ -190,6 +190,13 @@ def test_every_relative_link_leads_somewhere(page: Path) -> None:
             assert anchor in anchors(linked), f"{page.name}: {target} has no such heading"
 
 
+@every_page
+def test_every_file_of_ours_that_is_named_exists(page: Path) -> None:
+    prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    named = re.findall(r"\b(?:hess|tests|docs|examples)/[\w./-]+\.(?:py|cc|h|md)\b", prose)
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 def test_the_index_has_every_page() -> None:
     index = (ROOT / "docs" / "README.md").read_text()
     pages = [page.relative_to(ROOT / "docs") for page in (ROOT / "docs").rglob("*.md")]

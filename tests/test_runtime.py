@@ -169,6 +169,11 @@ def test_importing_it_imports_nothing_heavy() -> None:
     assert run_python(code).stdout == "[]\n"
 
 
+def test_a_worker_of_a_sweep_chooses_its_threads_before_jax_is_imported() -> None:
+    code = "import sys, hess.sweeps.worker; print('jax' in sys.modules)"
+    assert run_python(code).stdout == "False\n"
+
+
 def test_drops_only_torn_cache_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime, "_decompressor", lambda: zlib.decompress)
     whole = zlib.compress(os.urandom(1000))

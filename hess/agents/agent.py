@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hess.arrays import Floats
+from hess.arrays import Arrays, Floats
 from hess.replay.episode import Episode, EpisodeShape
 from hess.replay.ring import Replay
 
-Arrays = dict[str, NDArray[Any]]
 Progress = Callable[[str, float], None]
 """Called with the name of a long computation and the share of it that is done."""
 

@@ -135,27 +135,28 @@ def panel_curves(panels: dict[str, list[Setting]], smooth: int = 1) -> Figure:
     """Panels by title, each with a curve per setting."""
     figure, grid = _grid(len(panels), 3.3, 2.7)
     labels = list(dict.fromkeys(s.label for group in panels.values() for s in group))
+    alike = len(labels) <= len(style.PALETTE)  # one colour per label in all panels
     for axes, (title, settings) in zip(grid, panels.items(), strict=True):
-        # One colour per label in all panels, as far as there are colours.
-        own = labels if len(labels) <= len(style.PALETTE) else [each.label for each in settings]
+        own = labels if alike else [each.label for each in settings]
         for setting in settings:
             curve = setting.curve(smooth=smooth)
             if curve is not None:
                 _draw_mean(axes, curve, setting.label, own.index(setting.label), (0, 1))
         _success_axes(axes)
         axes.set_title(title, fontsize=9)
-    _legends(figure, grid)
+    _legends(figure, grid, alike=alike)
     return figure
 
 
-def _legends(figure: Figure, grid: Sequence[Axes]) -> None:
-    """One below all panels where they share curves, one in each where not."""
+def _legends(figure: Figure, grid: Sequence[Axes], *, alike: bool) -> None:
+    """One below all panels where they share curves and colours, one in each where not."""
     entries = [_entries(axes) for axes in grid]
     names = list(dict.fromkeys(name for own in entries for name in own))
-    shared = len(names) < sum(map(len, entries)) and len(names) <= len(style.PALETTE)
+    shared = alike and len(names) < sum(map(len, entries))
     if not (shared or (len(grid) == 1 and len(names) > _FIT_INSIDE)):
-        for axes in grid:
-            axes.legend(loc="upper left", fontsize=7)
+        for axes, own in zip(grid, entries, strict=True):
+            if own:
+                axes.legend(loc="upper left", fontsize=7)
         return
     handles = [next(own[name][0] for own in entries if name in own) for name in names]
     seeds = [sorted({own[name][1] for own in entries if name in own}) for name in names]

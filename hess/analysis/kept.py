@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -178,14 +180,14 @@ def kept_path(table: Path, figure: str) -> Path:
 
 def write_kept(path: Path, seeds: Mapping[int, Files]) -> None:
     """The files of some seeds of a row."""
-    flat = {
+    flat: dict[str, Any] = {
         f"{seed}/{file}/{name}": array
         for seed, files in sorted(seeds.items())
         for file, arrays in files.items()
         for name, array in arrays.items()
     }
     content = io.BytesIO()
-    np.savez_compressed(content, allow_pickle=False, **flat)
+    np.savez_compressed(content, **flat)
     write_atomic(path, content.getvalue())
 
 
@@ -199,7 +201,7 @@ def read_kept(path: Path) -> dict[int, Files]:
             for key in arrays.files:
                 seed, file, name = key.split("/", 2)
                 found.setdefault(int(seed), {}).setdefault(file, {})[name] = arrays[key]
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
         raise HessError(f"{str(path)!r} is damaged: {error}") from error
     return found
 

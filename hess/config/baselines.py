@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+NO_BONUS = "none"
+
 
 @dataclass(frozen=True)
 class IntrinsicConfig:
     """A reward for exploring that baselines add to the high level's; HESS itself has none."""
 
-    kind: str = "none"
+    kind: str = NO_BONUS
     """"none"; "reactive": novelty and potential (§5.4); "prediction": the error of a model of φ's
     dynamics; "successor": 1/‖ψ‖₁ (§5.2); or one of your own, see docs/extending.md."""
     weight: float = 1.0

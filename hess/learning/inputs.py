@@ -178,7 +178,7 @@ def high_input(
     """
     observed = [observations] if view.observed else []
     embeddings = [] if view.network is None else [view.network(observations)]
-    remembered = [memories] if view.remembered else []
+    remembered = [memories] if view.remembered and memories is not None else []
     seen = jnp.concatenate([*observed, *embeddings, *remembered, goals], -1)
     return seen if view.scaling is None else scaled(view.scaling, seen)
 

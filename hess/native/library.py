@@ -53,7 +53,7 @@ _log = logging.getLogger(__name__)
 
 
 class UnavailableError(Exception):
-    """Why there are no native code on this machine."""
+    """Why there is no native code on this machine."""
 
 
 @functools.cache
@@ -61,7 +61,7 @@ def loaded() -> ctypes.CDLL | None:
     """Our code, once XLA can call it, or None; the first call compiles it if need be.
 
     HESS_MATMUL=xla leaves everything to XLA, HESS_MATMUL=own insists on ours. With neither,
-    a machine that cannot have them says so once and goes on with XLA's.
+    a machine that cannot have it says so once and goes on with XLA's.
     """
     import jax
 
@@ -90,7 +90,7 @@ def kind() -> str:
 
 
 def build() -> ctypes.CDLL:
-    """The compiled library, from the cache if they are there."""
+    """The compiled library, from the cache if it is there."""
     command = compile_command()
     folder = cache_folder()
     if cache_problem(folder) is not None:  # `runtime.configure` has told the user

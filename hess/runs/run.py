@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from hess.agents.agent import Arrays
+from hess.arrays import Arrays
 from hess.config import ExplorationConfig
 from hess.config.absent import complete_fields
 from hess.envs.floorplan import FloorPlan

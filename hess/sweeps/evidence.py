@@ -154,8 +154,10 @@ def keep_snapshots(runs: Sequence[Path], results: Path, *, replace: bool = False
 
 
 def _shows(suite: Suite, run: Run) -> bool:
+    """Not of a task with arguments: it has a row of its own, which no figure shows."""
     methods = {each.method for each in chain.from_iterable(suite.studies.values())}
-    return run.config.task in suite.tasks and run.config.method in methods
+    plain = not run.config.fields["env"]
+    return plain and run.config.task in suite.tasks and run.config.method in methods
 
 
 def _kept(suite: Suite, run: Run) -> dict[int, Files]:

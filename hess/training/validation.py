@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from hess.agents.hess.bonuses import BONUSES, NONE
 from hess.agents.hess.exploration.novelty import NOVELTIES
 from hess.agents.hess.exploration.potential import POTENTIALS
 from hess.config import Config, flat_fields
+from hess.config.baselines import NO_BONUS
 from hess.envs.success import check_rule
 from hess.errors import HessError
 
@@ -91,7 +91,11 @@ def validate(config: Config, horizon: int) -> None:
     check_rule(config.success)
     NOVELTIES.check("exploration.novelty", config.exploration.novelty)
     POTENTIALS.check("exploration.potential", config.exploration.potential)
-    BONUSES.check("intrinsic.kind", config.intrinsic.kind)
+    if config.intrinsic.kind != NO_BONUS:
+        # Here, as it imports JAX, before which a worker of a sweep has its threads to choose.
+        from hess.agents.hess.bonuses import BONUSES
+
+        BONUSES.check("intrinsic.kind", config.intrinsic.kind)
     _validate_combinations(config)
 
 
@@ -110,7 +114,7 @@ def _validate_combinations(config: Config) -> None:
             f"representation.hidden={representation.hidden} is too small for "
             f"representation.start='slow': {representation.dim} dimensions of φ need {least} units"
         )
-    if kind != NONE and config.high.warmup == "uniform":
+    if kind != NO_BONUS and config.high.warmup == "uniform":
         raise HessError(
             f"intrinsic.kind={kind} needs high.warmup=policy: with high.warmup=uniform "
             "the high level learns nothing, from no reward, before the first success"

@@ -17,7 +17,9 @@ from matplotlib.quiver import Quiver
 from PIL import Image
 
 from hess.analysis import curves, explored, figures, latent, maps, style
+from hess.analysis.groups import Setting
 from hess.cli import main
+from hess.runs.logs import Series
 from hess.runs.run import NothingToDrawError, Run, find_runs
 from hess.runs.snapshots import Projection
 from tests.analysis.fakes import fake_run
@@ -105,6 +107,29 @@ def test_curves_show_methods_with_their_seeds(root: Path) -> None:
     assert [text.get_text() for text in legend.get_texts()] == ["hess (3 seeds)", "lesson (1 seed)"]
     assert axes.get_ylabel() == "success rate"
     assert "environment steps" in axes.get_xlabel()
+
+
+def settings(*names: str, drawn: int) -> list[Setting]:
+    """The first few of them have been evaluated."""
+    run = Run(Path("anywhere"))
+    run.evaluations = {"success_rate": Series(np.array([0.0, 1e5]), np.array([0.0, 1.0]))}
+    return [Setting(name, (run,) * (place < drawn)) for place, name in enumerate(names)]
+
+
+def test_panels_share_a_legend_where_a_colour_is_one_curve_in_all_of_them() -> None:
+    few = curves.panel_curves({"a": settings(*"xy", drawn=2), "b": settings(*"yz", drawn=1)})
+    (legend,) = few.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["x (1 seed)", "y (1 seed)"]
+    # Nine labels have too few colours, also while some of them are no curves yet.
+    many = curves.panel_curves({each: settings(*"stuvwxyz*", drawn=2) for each in "ab"})
+    assert not many.legends
+    assert all(axes.get_legend() is not None for axes in many.axes)
+
+
+def test_panels_without_curves_have_no_legend() -> None:
+    figure = curves.panel_curves({each: settings(each, drawn=0) for each in "ab"})
+    assert not figure.legends
+    assert all(axes.get_legend() is None for axes in figure.axes)
 
 
 def with_bonus(root: Path, method: str, seed: int, half_life: float) -> None:

@@ -125,6 +125,12 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     file.write_bytes(b"PK nonsense")
     with pytest.raises(HessError, match=r"x.npz' is damaged"):
         read_kept(file)
+    write_kept(file, {0: {"metrics": {"a": np.arange(100.0)}}})
+    content = bytearray(file.read_bytes())
+    content[70:90] = bytes(20)  # in the middle of what is compressed
+    file.write_bytes(content)
+    with pytest.raises(HessError, match=r"x.npz' is damaged"):
+        read_kept(file)
     np.savez(file, **{"0/metrics/a": np.array([{}], dtype=object)})  # type: ignore[arg-type]
     with pytest.raises(HessError, match="is damaged"):  # pickle is not read
         read_kept(file)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from hess import runtime
 from hess.cli.doctor import check_matmuls
 from hess.errors import HessError
 from hess.native import library
@@ -183,6 +184,15 @@ def test_xla_can_be_asked_for(name: str, own_cache: Path, monkeypatch: pytest.Mo
     (finding,) = check_matmuls()
     assert finding.verdict == "ok"
     assert "left to XLA by HESS_MATMUL=xla" in finding.detail
+
+
+def test_a_typo_under_the_name_before_is_found_by_that_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("HESS_MATMUL", raising=False)
+    monkeypatch.setenv("HESS_PRODUCTS", "onw")
+    with pytest.raises(HessError, match="HESS_PRODUCTS is 'onw'; choices: own, xla"):
+        runtime.matmul_choice()
 
 
 def test_a_typo_is_an_error_with_the_choices(tmp_path: Path) -> None:

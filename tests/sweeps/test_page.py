@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -133,6 +134,14 @@ def test_maps_need_snapshots_which_are_kept_of_the_lowest_seed(tmp_path: Path) -
     bare = fake_run(tmp_path / "bare", "AntMaze", snapshots=0).path
     assert keep_snapshots([bare], results, replace=True) == []
     assert not fig3.exists()
+
+
+def test_nothing_is_kept_of_a_task_with_arguments(tmp_path: Path) -> None:
+    made = fake_run(tmp_path, "AntMaze")
+    values = made.config_values() | {"env": ["random_goal=True"]}
+    made.config_file.write_text(json.dumps(values))
+    assert keep_snapshots([made.path], tmp_path / "results") == []
+    assert not (tmp_path / "results").exists()
 
 
 def test_variances_are_kept_of_all_seeds(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ from hess.agents.hess.bonuses.prediction import Prediction
 from hess.agents.hess.bonuses.reactive import Reactive
 from hess.agents.hess.bonuses.successor import Successor
 from hess.agents.named import Named
+from hess.config.baselines import NO_BONUS
 
-NONE = "none"
 BONUSES: Named[type[Bonus] | None] = Named(
     "intrinsic reward",
-    {NONE: None, "reactive": Reactive, "prediction": Prediction, "successor": Successor},
+    {NO_BONUS: None, "reactive": Reactive, "prediction": Prediction, "successor": Successor},
 )
 
 
