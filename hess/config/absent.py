@@ -30,6 +30,7 @@ WHEN_ABSENT: dict[str, Any] = {
     "representation.growth": 0.0,
     "exploration.decided": "segment",
     "exploration.episode_share": 0.5,  # without effect there
+    "exploration.greedy_share": 0.0,
     "exploration.reference_segment": 10.0,  # without effect: no run had units by segments
     "exploration.directions": 0,
     "exploration.least_cells": 0,

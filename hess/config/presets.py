@@ -66,6 +66,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "exploration.probability": 0.7,
         "exploration.schedule": "linear",
         "exploration.decided": "segment",
+        "exploration.greedy_share": 0.0,
         "exploration.anneal_fraction": 0.5,
         "exploration.candidates": 1_000,
         "exploration.reach": 1.0,

@@ -61,6 +61,9 @@ class ExplorationConfig:
     subgoals are selected actively or none; "success" is then judged by episodes with none."""
     episode_share: float = 0.5
     """p at the start where it decides for episodes; before the first success, all explore."""
+    greedy_share: float = 0.5
+    """Share of the episodes without active selection that act as in evaluation, by the modes of
+    both policies: where modes get stuck, nothing else would show it. 0: all of them sample."""
     success_window: int = 20
     """Training episodes that count as recent for the "success" schedule."""
     anneal_fraction: float = 0.5

@@ -53,9 +53,9 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
         lambda value: 0.0 <= value <= 1.0,
         "low.discount low.target_rate low.hindsight low.any_subgoal high.discount "
         "high.target_rate high.hindsight representation.stable_fraction exploration.probability "
-        "exploration.episode_share exploration.anneal_fraction exploration.reach "
-        "exploration.age_discount exploration.count_discount exploration.way_share "
-        "exploration.waypoints intrinsic.discount intrinsic.target_rate fun.random_goals "
+        "exploration.episode_share exploration.greedy_share exploration.anneal_fraction "
+        "exploration.reach exploration.age_discount exploration.count_discount "
+        "exploration.way_share exploration.waypoints intrinsic.discount intrinsic.target_rate fun.random_goals "
         "fun.manager_discount fun.worker_discount fun.trace dads.share dads.resample",
     ),
     (

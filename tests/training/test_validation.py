@@ -64,6 +64,7 @@ SHARES += ["low.hindsight", "low.any_subgoal", "high.hindsight"]
 SHARES += ["representation.stable_fraction", "exploration.probability", "exploration.reach"]
 SHARES += [f"exploration.{name}" for name in ("anneal_fraction", "age_discount", "count_discount")]
 SHARES += ["exploration.way_share", "exploration.waypoints", "exploration.episode_share"]
+SHARES += ["exploration.greedy_share"]
 SHARES += ["intrinsic.discount", "intrinsic.target_rate"]
 NOT_NEGATIVE = [
     "exploration.directions",

@@ -45,6 +45,17 @@ class HierarchyPolicy(NamedTuple):
         explores = self.uniform_subgoals or rng.random() < self.probability
         return exploration.probability if explores else 0.0
 
+    def acts_by_modes(self, probability: float, rng: np.random.Generator | None) -> bool:
+        """Whether an episode with this p draws nothing: a share of those that the policy has alone.
+
+        Modes meet states that samples never show, such as a corner that they press against for
+        ever, and what was never seen cannot be learned to be avoided.
+        """
+        share = self.config.exploration.greedy_share
+        if rng is None or probability > 0 or self.uniform_subgoals or share == 0:
+            return False
+        return rng.random() < share
+
     def excursion(
         self, segments: int, probability: float, rng: np.random.Generator | None
     ) -> Excursion | None:
@@ -64,8 +75,8 @@ class HierarchyRollout:
     def __init__(self, policy: HierarchyPolicy, episode: Episode, rng: np.random.Generator | None):
         self._policy = policy
         self._episode = episode
-        self._rng = rng
         self._active_probability = policy.active_probability(rng)
+        self._rng = None if policy.acts_by_modes(self._active_probability, rng) else rng
         self._excursion = policy.excursion(len(episode.subgoals), self._active_probability, rng)
         observation_dim = episode.observations.shape[1]
         dim = policy.config.representation.dim

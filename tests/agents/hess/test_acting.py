@@ -341,3 +341,23 @@ def test_evaluation_before_the_first_representation_is_a_fixed_stream() -> None:
     acting = RandomPolicy(tiny_config())
     first, second = (acting.start_evaluation(empty_episode(SHAPE)) for _ in range(2))
     assert np.array_equal(first.act(0), second.act(0))
+
+
+@pytest.mark.parametrize(("share", "greedy"), [(0.0, 0), (1.0, 20), (0.5, 10)])
+def test_a_share_of_the_policy_s_own_episodes_acts_by_modes(share: float, greedy: int) -> None:
+    acting = policy(exploration__greedy_share=share)
+    episodes = [play(acting, seed) for seed in range(20)]
+    modes = [HostActor(HIGH).act(high_inputs(each, 0), None) for each in episodes]
+    same = [
+        np.allclose(each.high_actions[0], mode, rtol=1e-4)
+        for each, mode in zip(episodes, modes, strict=True)
+    ]
+    assert sum(same) == pytest.approx(greedy, abs=4 if 0 < share < 1 else 0)
+
+
+def test_exploring_and_uniform_episodes_never_act_by_modes() -> None:
+    rng = np.random.default_rng(0)
+    acting = policy(exploration__greedy_share=1.0)
+    assert acting.acts_by_modes(0.0, rng)
+    assert not acting.acts_by_modes(0.8, rng)
+    assert not acting._replace(uniform_subgoals=True).acts_by_modes(0.0, rng)
