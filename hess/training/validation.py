@@ -56,7 +56,8 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
         "exploration.episode_share exploration.greedy_share exploration.anneal_fraction "
         "exploration.reach exploration.age_discount exploration.count_discount "
         "exploration.way_share exploration.waypoints intrinsic.discount intrinsic.target_rate "
-        "fun.random_goals fun.manager_discount fun.worker_discount fun.trace dads.share dads.resample",
+        "fun.random_goals fun.manager_discount fun.worker_discount fun.trace dads.share "
+        "dads.resample",
     ),
     (
         "positive sizes",
