@@ -49,9 +49,11 @@ class HierarchyPolicy(NamedTuple):
         """Whether an episode with this p draws nothing: a share of those that the policy has alone.
 
         Modes meet states that samples never show, such as a corner that they press against for
-        ever, and what was never seen cannot be learned to be avoided.
+        ever, and what was never seen cannot be learned to be avoided. Without active selection,
+        samples are all the exploration there is.
         """
-        share = self.config.exploration.greedy_share
+        config = self.config.exploration
+        share = config.greedy_share if config.probability > 0 else 0.0
         if rng is None or probability > 0 or self.uniform_subgoals or share == 0:
             return False
         return rng.random() < share

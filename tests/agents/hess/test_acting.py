@@ -361,3 +361,5 @@ def test_exploring_and_uniform_episodes_never_act_by_modes() -> None:
     assert acting.acts_by_modes(0.0, rng)
     assert not acting.acts_by_modes(0.8, rng)
     assert not acting._replace(uniform_subgoals=True).acts_by_modes(0.0, rng)
+    sampling = policy(exploration__greedy_share=1.0, exploration__probability=0.0)
+    assert not sampling.acts_by_modes(0.0, rng)
