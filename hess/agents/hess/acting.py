@@ -111,13 +111,12 @@ class HierarchyRollout:
         radius = policy.unit * config.subgoal_radius
         memory = episode.embeddings[: step + 1 : config.subgoal_interval].mean(0)
         seen = np.concatenate([self._state, self._embedding, memory, episode.goals[step]])
-        selection = None
-        if self._excursion is not None:
-            self._excursion.arrive(segment, self._embedding)
+        selection, excursion = None, self._excursion
+        if excursion is not None:
+            excursion.arrive(segment, self._embedding)
         probability = self._active_probability
         if probability > 0 and rng is not None and rng.random() < probability:
             assert policy.pool is not None
-            excursion = self._excursion
             selection = select_subgoal(
                 policy.pool,
                 self._embedding,
@@ -128,6 +127,8 @@ class HierarchyRollout:
                 straight=None if excursion is None else excursion.straight(),
             )
         if selection is not None:
+            if excursion is not None:
+                excursion.pursue(selection)
             subgoal = selection.imagined
             offset = (subgoal - self._embedding) / radius
             high_action = np.clip(offset, -1.0, 1.0).astype(np.float32)

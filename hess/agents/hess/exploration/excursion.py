@@ -2,14 +2,45 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.agents.hess.exploration.selection import CandidatePool
+from hess.agents.hess.exploration.selection import CandidatePool, Selection
 from hess.arrays import Floats
 from hess.config import ExplorationConfig
 
 _WAYPOINT_SHARE = 0.5  # of an episode's segments that a waypoint may take
+_LEAST_PROGRESS = 0.25  # of the distance to a selected subgoal; with less, something is in the way
+_SAME_DIRECTION = 0.8  # cosine: about 37 degrees to either side
+
+
+class Aim(NamedTuple):
+    """Where a segment begins and where it is to lead, in the directions that are explored."""
+
+    start: Floats  # [k]
+    selected: Floats  # [k]
+    imagined: Floats  # [k]
+
+    def failed(self, end: Floats) -> bool:
+        """Whether a segment that ended there got nowhere. [k]."""
+        before, after = (np.linalg.norm(self.imagined - each) for each in (self.start, end))
+        return bool(before - after < _LEAST_PROGRESS * np.linalg.norm(self.selected - self.start))
+
+
+class Blocked(NamedTuple):
+    """A place at which the low level gets no farther in one direction."""
+
+    place: Floats  # [k]
+    direction: Floats  # [k] of length 1
+
+
+def _direction(start: Floats, end: Floats) -> Floats:
+    """Of length 1, or 0 where there is none. [k], [..., k] -> [..., k]."""
+    difference = end - start
+    length = np.linalg.norm(difference, axis=-1, keepdims=True)
+    return np.asarray(difference / np.where(length > 0, length, 1.0))
 
 
 class Excursion:
@@ -41,6 +72,9 @@ class Excursion:
         self._waypoint = self._draw_waypoint(rng)
         self._steps = self._graph.steps_to(-1 if self._waypoint is None else self._waypoint)
         self._cell = -1  # where the present segment begins; -1: in none of the graph's
+        self._here = np.zeros(0)  # the same as a point
+        self._aim: Aim | None = None  # of the present segment, if it was selected
+        self._blocked: list[Blocked] = []
 
     def _draw_waypoint(self, rng: np.random.Generator) -> int | None:
         """Any cell that is known to be enterable, all alike."""
@@ -53,7 +87,10 @@ class Excursion:
         """A segment begins here, where the one before ended. [d]."""
         current = self._pool.project(current)
         cell = int(self._graph.locate(self._places.keys(current)))
-        self._cell = cell
+        if self._aim is not None and self._aim.failed(current):
+            self._blocked.append(Blocked(current, _direction(self._here, self._aim.imagined)))
+        self._aim = None
+        self._cell, self._here = cell, current
         if segment > 0 and cell >= 0:
             self._ends[self._graph.surroundings(cell, self._places)] += 1
         late = segment >= _WAYPOINT_SHARE * self._segments
@@ -64,11 +101,33 @@ class Excursion:
     def _is_at(self, cell: int, current: Floats) -> bool:
         return self._places.reached(int(self._graph.keys[cell]), current)
 
-    def straight(self) -> NDArray[np.bool_]:
-        """Which pool states have nothing between them and here: the low level goes straight.
+    def pursue(self, selection: Selection) -> None:
+        """The segment that begins is to reach this."""
+        selected, imagined = (self._pool.project(each) for each in selection)
+        self._aim = Aim(self._here, selected, imagined)
 
-        What lies behind a wall is near in φ, but far along the chains that lead there. -> [P].
+    def straight(self) -> NDArray[np.bool_]:
+        """Which pool states have nothing between them and here: the low level goes straight. -> [P].
+
+        What lies behind a wall is near in φ, but far along the chains that lead there. What lies
+        behind a corner is not; there a segment that got nowhere shows where not to go again.
         """
+        return self._no_detour() & ~self._behind_obstacles()
+
+    def _behind_obstacles(self) -> NDArray[np.bool_]:
+        """Which pool states lie where this episode got stuck on its way from here. -> [P]."""
+        behind = np.zeros(len(self._pool.embeddings), np.bool_)
+        near = [each for each in self._blocked if self._is_near(each.place)]
+        if near:
+            directions = _direction(self._here, self._pool.project(self._pool.embeddings))
+            for each in near:
+                behind |= directions @ each.direction > _SAME_DIRECTION
+        return behind
+
+    def _is_near(self, place: Floats) -> bool:
+        return bool(np.linalg.norm(place - self._here) < self._places.size)
+
+    def _no_detour(self) -> NDArray[np.bool_]:
         cells = self._pool.cells
         if self._cell < 0 or self._config.detour == 0:
             return np.ones(len(cells), np.bool_)
