@@ -36,6 +36,7 @@ WHEN_ABSENT: dict[str, Any] = {
     "exploration.least_cells": 0,
     "exploration.waypoints": 0.0,
     "exploration.detour": 0.0,
+    "exploration.least_progress": 0.0,
     "exploration.revisit_cost": 0.0,
     "exploration.potential": "distance",
     "exploration.counts": "grid",

@@ -110,6 +110,10 @@ class ExplorationConfig:
     detour: float = 1.25
     """Candidates lie behind something, and are left out, if the way there is longer than this many
     times the straight line; 0: all count."""
+    least_progress: float = 0.25
+    """A segment that makes less than this share of the way to its selected subgoal has met an
+    obstacle: for the rest of the episode nothing in that direction is selected from there. 0:
+    whatever happened."""
     revisit_cost: float = 2.0
     """What each segment of an episode that ended in or next to a cell adds to the log of the cell's
     visits, or of what the novelty takes for them, for the rest of the episode."""

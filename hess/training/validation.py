@@ -44,7 +44,8 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
         "seed representation.stability_weight exploration.directions exploration.extension "
         "exploration.least_cells "
         "exploration.potential_weight exploration.segment_cost exploration.revisit_cost "
-        "exploration.detour intrinsic.weight intrinsic.novelty_weight intrinsic.potential_weight "
+        "exploration.detour exploration.least_progress "
+        "intrinsic.weight intrinsic.novelty_weight intrinsic.potential_weight "
         "fun.intrinsic_weight fun.entropy_weight",
     ),
     ("0, or above 1", lambda value: value == 0 or value > 1, "representation.growth"),

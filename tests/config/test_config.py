@@ -75,6 +75,7 @@ PAPER = {
     "exploration.counts": "grid",
     "exploration.waypoints": 0,
     "exploration.detour": 0,
+    "exploration.least_progress": 0,
     "exploration.revisit_cost": 0,
     "exploration.recount": False,
     "exploration.units": "fixed",

@@ -77,6 +77,7 @@ NOT_NEGATIVE += [
     "exploration.potential_weight",
     "exploration.segment_cost",
     "exploration.detour",
+    "exploration.least_progress",
     "exploration.revisit_cost",
 ]
 NOT_NEGATIVE += [f"intrinsic.{name}" for name in ("weight", "novelty_weight", "potential_weight")]

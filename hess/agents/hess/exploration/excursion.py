@@ -12,7 +12,6 @@ from hess.arrays import Floats
 from hess.config import ExplorationConfig
 
 _WAYPOINT_SHARE = 0.5  # of an episode's segments that a waypoint may take
-_LEAST_PROGRESS = 0.25  # of the distance to a selected subgoal; with less, something is in the way
 _SAME_DIRECTION = 0.8  # cosine: about 37 degrees to either side
 
 
@@ -23,13 +22,14 @@ class Aim(NamedTuple):
     selected: Floats  # [k]
     imagined: Floats  # [k]
 
-    def failed(self, end: Floats) -> bool:
-        """Whether a segment that ended there got nowhere. [k]."""
+    def progress(self, end: Floats) -> float:
+        """How much nearer a segment that ended there came, in units of the way to g_t. [k]."""
         before, after = (np.linalg.norm(self.imagined - each) for each in (self.start, end))
-        return bool(before - after < _LEAST_PROGRESS * np.linalg.norm(self.selected - self.start))
+        length = np.linalg.norm(self.selected - self.start)
+        return float((before - after) / length) if length > 0 else 1.0
 
 
-class Blocked(NamedTuple):
+class Obstacle(NamedTuple):
     """A place at which the low level gets no farther in one direction."""
 
     place: Floats  # [k]
@@ -72,9 +72,9 @@ class Excursion:
         self._waypoint = self._draw_waypoint(rng)
         self._steps = self._graph.steps_to(-1 if self._waypoint is None else self._waypoint)
         self._cell = -1  # where the present segment begins; -1: in none of the graph's
-        self._here = np.zeros(0)  # the same as a point
+        self._here: Floats = np.zeros(0)  # the same as a point
         self._aim: Aim | None = None  # of the present segment, if it was selected
-        self._blocked: list[Blocked] = []
+        self._obstacles: list[Obstacle] = []
 
     def _draw_waypoint(self, rng: np.random.Generator) -> int | None:
         """Any cell that is known to be enterable, all alike."""
@@ -87,9 +87,7 @@ class Excursion:
         """A segment begins here, where the one before ended. [d]."""
         current = self._pool.project(current)
         cell = int(self._graph.locate(self._places.keys(current)))
-        if self._aim is not None and self._aim.failed(current):
-            self._blocked.append(Blocked(current, _direction(self._here, self._aim.imagined)))
-        self._aim = None
+        self._note_obstacle(current)
         self._cell, self._here = cell, current
         if segment > 0 and cell >= 0:
             self._ends[self._graph.surroundings(cell, self._places)] += 1
@@ -97,6 +95,12 @@ class Excursion:
         astray = cell >= 0 and not np.isfinite(self._steps[cell])
         if self._waypoint is not None and (late or astray or self._is_at(self._waypoint, current)):
             self._waypoint = None
+
+    def _note_obstacle(self, end: Floats) -> None:
+        """Where the segment that ends here got nowhere, something is in its way."""
+        aim, self._aim = self._aim, None
+        if aim is not None and aim.progress(end) < self._config.least_progress:
+            self._obstacles.append(Obstacle(end, _direction(aim.start, aim.imagined)))
 
     def _is_at(self, cell: int, current: Floats) -> bool:
         return self._places.reached(int(self._graph.keys[cell]), current)
@@ -107,17 +111,17 @@ class Excursion:
         self._aim = Aim(self._here, selected, imagined)
 
     def straight(self) -> NDArray[np.bool_]:
-        """Which pool states have nothing between them and here: the low level goes straight. -> [P].
+        """Which pool states have nothing between them and here: the low level goes straight.
 
         What lies behind a wall is near in φ, but far along the chains that lead there. What lies
-        behind a corner is not; there a segment that got nowhere shows where not to go again.
+        behind a corner is not; there a segment that got nowhere shows where not to go again. -> [P]
         """
         return self._no_detour() & ~self._behind_obstacles()
 
     def _behind_obstacles(self) -> NDArray[np.bool_]:
         """Which pool states lie where this episode got stuck on its way from here. -> [P]."""
         behind = np.zeros(len(self._pool.embeddings), np.bool_)
-        near = [each for each in self._blocked if self._is_near(each.place)]
+        near = [each for each in self._obstacles if self._is_near(each.place)]
         if near:
             directions = _direction(self._here, self._pool.project(self._pool.embeddings))
             for each in near:

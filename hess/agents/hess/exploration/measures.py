@@ -53,7 +53,8 @@ class Measures:
     def has_graph(self) -> bool:
         """Whether a refresh needs stored rollouts in smaller steps: for excursions, or novelty."""
         config = self.config
-        excursions = config.waypoints > 0 or config.detour > 0 or config.revisit_cost > 0
+        rules = config.waypoints, config.detour, config.least_progress, config.revisit_cost
+        excursions = any(rule > 0 for rule in rules)
         return self._novelty.needs_graph or (config.probability > 0 and excursions)
 
     def visit(self, embeddings: Floats) -> None:

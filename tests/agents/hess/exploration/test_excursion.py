@@ -12,7 +12,7 @@ from hess.agents.hess.exploration.cells import cell_keys
 from hess.agents.hess.exploration.excursion import Excursion
 from hess.agents.hess.exploration.graph import PlaceGraph
 from hess.agents.hess.exploration.places import GridCells
-from hess.agents.hess.exploration.selection import CandidatePool
+from hess.agents.hess.exploration.selection import CandidatePool, Selection
 from hess.arrays import Floats
 from hess.config import ExplorationConfig
 
@@ -187,6 +187,77 @@ def test_from_no_known_cell_nothing_is_a_detour() -> None:
     going = excursion(corridor())
     going.arrive(0, np.array([-30.5, 0.5]))
     assert going.straight().all()
+
+
+OPEN = np.array([[x + 0.5, y + 0.5] for x in range(5) for y in range(5)])
+
+
+def in_the_open(**fields: Any) -> Excursion:
+    """Twenty-five cells in a square, none of them behind anything, and a state in each."""
+    keys = cell_keys(OPEN, 1.0)
+    graph = PlaceGraph(np.sort(keys), np.ones(len(keys)), np.zeros((0, 2), np.int64), COST)
+    pool = corridor()._replace(
+        embeddings=OPEN, novelty=np.zeros(len(OPEN)), graph=graph, cells=graph.locate(keys)
+    )
+    return excursion(pool, detour=0.0, **fields)
+
+
+def left_out(going: Excursion) -> list[tuple[float, float]]:
+    return [tuple(state) for state in OPEN[~going.straight()].tolist()]
+
+
+def towards(selected: Sequence[float], imagined: Sequence[float]) -> Selection:
+    return Selection(np.array(selected), np.array(imagined))
+
+
+AHEAD = [(3.5, 2.5), (4.5, 2.5), (4.5, 1.5), (4.5, 3.5)]  # of (2.5, 2.5), to the right
+
+
+def test_where_a_segment_got_nowhere_its_direction_is_left_out() -> None:
+    going = in_the_open()
+    going.arrive(0, np.array([2.5, 2.5]))
+    going.pursue(towards([4.5, 2.5], [6.5, 2.5]))
+    going.arrive(1, np.array([2.9, 2.5]))  # a fifth of the way to the selected subgoal
+    assert sorted(left_out(going)) == [(3.5, 2.5), (4.5, 1.5), (4.5, 2.5), (4.5, 3.5)]
+    going.arrive(2, np.array([2.5, 2.5]))
+    assert sorted(left_out(going)) == sorted(AHEAD)
+
+
+@pytest.mark.parametrize(
+    ("end", "fields"),
+    [
+        ((3.1, 2.5), {}),  # three tenths of the way
+        ((2.5, 2.5), {"least_progress": 0.0}),
+    ],
+)
+def test_nothing_is_left_out_after_progress_or_if_it_does_not_matter(
+    end: tuple[float, float], fields: dict[str, float]
+) -> None:
+    going = in_the_open(**fields)
+    going.arrive(0, np.array([2.5, 2.5]))
+    going.pursue(towards([4.5, 2.5], [6.5, 2.5]))
+    going.arrive(1, np.array(end))
+    assert left_out(going) == []
+
+
+def test_obstacles_count_where_they_were_met_and_are_remembered() -> None:
+    going = in_the_open()
+    going.arrive(0, np.array([2.5, 2.5]))
+    going.pursue(towards([4.5, 2.5], [6.5, 2.5]))
+    going.arrive(1, np.array([2.5, 2.5]))
+    going.arrive(2, np.array([0.5, 2.5]))  # two cells away
+    assert left_out(going) == []
+    going.arrive(3, np.array([2.5, 2.5]))
+    assert sorted(left_out(going)) == sorted(AHEAD)
+
+
+def test_a_subgoal_of_the_policy_meets_no_obstacle() -> None:
+    going = in_the_open()
+    going.arrive(0, np.array([2.5, 2.5]))
+    going.pursue(towards([4.5, 2.5], [6.5, 2.5]))
+    going.arrive(1, np.array([4.5, 2.5]))
+    going.arrive(2, np.array([4.5, 2.5]))  # nothing was selected for this segment
+    assert left_out(going) == []
 
 
 @pytest.mark.parametrize(("waypoints", "share"), [(0.0, 0.0), (0.5, 0.5), (1.0, 1.0)])
