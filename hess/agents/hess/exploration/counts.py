@@ -84,7 +84,6 @@ class TableCounts:
 
 
 _NEAREST = 5  # landmarks
-_COUNTED = 200_000  # points at once
 
 
 class NeighbourCounts(TableCounts):
@@ -97,8 +96,7 @@ class NeighbourCounts(TableCounts):
 
     def add(self, places: Places, points: Floats, weight: float = 1.0) -> None:
         """Of very many points every so-manyth, for all: finding landmarks takes time."""
-        stride = max(1, len(points) // _COUNTED)
-        super().add(places, points[::stride], weight * stride)
+        super().add(places, *_thinned(points, weight))
 
     def at(self, places: Places, points: Floats) -> Floats:
         """Visits near each point, those at less than two sizes by their nearness."""
@@ -113,6 +111,15 @@ class NeighbourCounts(TableCounts):
         distances, keys = places.near(points, most)
         weights = nearness(distances) ** power
         return np.asarray((weights * self.table.get(keys)).sum(-1))
+
+
+_COUNTED = 200_000  # points at once
+
+
+def _thinned(points: Floats, weight: float) -> tuple[Floats, float]:
+    """Few enough points, each with the weight of those that are left out for it."""
+    stride = max(1, len(points) // _COUNTED)
+    return points[::stride], weight * stride
 
 
 def nearness(distances: Floats) -> Floats:
@@ -148,9 +155,11 @@ class HashedCounts:
         return np.stack(rows + [_hashed(block, _ROWS) for block in blocks])
 
     def add(self, places: Places, points: Floats, weight: float = 1.0) -> None:
-        """Count each point in every row."""
+        """Count each point in every row; of very many points every so-manyth, for all."""
+        points, weight = _thinned(points, weight)
         for row, slots in enumerate(self._slots(points)):
-            np.add.at(self.counters[row], slots.ravel(), np.float32(weight))
+            counted = np.bincount(slots.ravel(), minlength=_WIDTH)
+            self.counters[row] += np.float32(weight) * counted.astype(np.float32)
 
     def at(self, places: Places, points: Floats) -> Floats:
         """The lesser counter of each point's cell."""

@@ -177,8 +177,12 @@ def distinct_steps(places: Places, rollouts: Boundaries) -> tuple[Keys, Integers
     keys = places.keys(rollouts.embeddings)
     known = rollouts.valid & (keys >= 0)
     made = known[:, :-1] & known[:, 1:]
-    steps = np.stack([keys[:, :-1][made], keys[:, 1:][made]], -1)
-    return np.unique(steps, axis=0, return_counts=True)
+    # As one number each: to sort rows takes ten times as long.
+    visited, ranks = np.unique(keys, return_inverse=True)
+    ranks = ranks.reshape(keys.shape)
+    steps = ranks[:, :-1][made] * len(visited) + ranks[:, 1:][made]
+    steps, times = np.unique(steps, return_counts=True)
+    return visited[np.stack(np.divmod(steps, max(len(visited), 1)), -1)], times
 
 
 def common_edges(edges: Integers, times: Integers, share: float) -> NDArray[np.bool_]:

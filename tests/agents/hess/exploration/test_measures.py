@@ -247,7 +247,7 @@ def test_wear_adds_to_the_log_of_the_visits(kind: str) -> None:
     np.testing.assert_allclose(pool.wear(np.full(3, 2.0)), expected)
 
 
-EXCURSIONS = {"waypoints": 0.0, "detour": 0.0, "revisit_cost": 0.0}
+EXCURSIONS = {"waypoints": 0.0, "detour": 0.0, "least_progress": 0.0, "revisit_cost": 0.0}
 
 
 @pytest.mark.parametrize("kind", NOVELTIES)
