@@ -34,6 +34,7 @@ WHEN_ABSENT: dict[str, Any] = {
     "exploration.reference_segment": 10.0,  # without effect: no run had units by segments
     "exploration.directions": 0,
     "exploration.least_cells": 0,
+    "exploration.least_weight": 1.0,
     "exploration.waypoints": 0.0,
     "exploration.detour": 0.0,
     "exploration.least_progress": 0.0,

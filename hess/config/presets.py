@@ -84,6 +84,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "exploration.count_discount": 0.99,
         "exploration.cell_size": 3.0,
         "exploration.least_cells": 0,
+        "exploration.least_weight": 1.0,
         "exploration.age_discount": 0.995,
         "exploration.recount": False,
         "evaluation.interval": 25_000,

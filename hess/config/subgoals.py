@@ -10,9 +10,10 @@ from typing import Literal
 class RepresentationConfig:
     """φ: the subgoal representation, learned from slow dynamics (§3.1)."""
 
-    dim: int = 3
+    dim: int = 4
     """d: dimension of the subgoal space; 2 in the paper. A robot that moves at random turns as
-    slowly as it gets anywhere, so that two coordinates need a third dimension beside them."""
+    slowly as it gets anywhere, so that two coordinates need more dimensions beside them; which of
+    these lead nowhere shows later, and then they weigh less (`exploration.least_weight`)."""
     start: Literal["before", "slow"] = "slow"
     """Where an update begins: at φ as it was (the paper), or at the slowest linear directions of
     all that was observed, turned to where φ was."""
@@ -83,6 +84,9 @@ class ExplorationConfig:
     directions: int = 2
     """Directions of φ that cells divide and subgoals are selected in, those in which visited states
     extend farthest beyond those of the first, random episodes; 0: all d of them."""
+    least_weight: float = 0.3
+    """Weight of a direction of φ in the low level's distance to its subgoal, while visited states
+    extend no farther in it than those of the first, random episodes; 1: all directions alike."""
     pool: int = 20_000
     """States drawn from the replay once per episode, from which candidates in reach are taken."""
     extension: float = 5.0

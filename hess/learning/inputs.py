@@ -26,6 +26,12 @@ class Scaling(NamedTuple):
     centre: Any  # [obs]
     factor: Any  # [obs]
     offset_factor: Any = np.float32(1.0)
+    metric: Any = None  # [d, d] how far apart two embeddings are; None: all directions alike
+
+
+def measured(scaling: Scaling, differences: Array) -> Array:
+    """Differences of embeddings, each direction of φ by its weight. [..., d] -> [..., d]."""
+    return differences if scaling.metric is None else differences @ scaling.metric
 
 
 class Moments:
@@ -123,7 +129,7 @@ def low_input(
     """s ‖ φ(s) ‖ g, or s ‖ g - φ(s), scaled. -> [B, low_input_dim]."""
     seen = scaled(scaling, observations)
     if config.subgoal_input == "relative":
-        offset = (subgoals - embeddings) * scaling.offset_factor
+        offset = measured(scaling, subgoals - embeddings) * scaling.offset_factor
         return jnp.concatenate([seen, offset], -1)
     return jnp.concatenate([seen, embeddings, subgoals], -1)
 
@@ -203,6 +209,7 @@ def host_low_actor(config: LowConfig, scaling: Scaling, actor: MLP) -> HostActor
     if config.subgoal_input == "relative":
         first, observation_dim = np.asarray(folded.weights[0]), len(scaling.centre)
         of_offset = scaling.offset_factor * first[observation_dim:]
+        of_offset = of_offset if scaling.metric is None else scaling.metric @ of_offset
         first = np.concatenate([first[:observation_dim], -of_offset, of_offset])
         folded = _with_first_layer(folded, first, np.asarray(folded.biases[0]))
     return HostActor(folded)

@@ -7,18 +7,21 @@ import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
 from hess.config import HighConfig, LowConfig
-from hess.learning.inputs import HighView, Scaling, high_input, low_input, scaled
+from hess.learning.inputs import HighView, Scaling, high_input, low_input, measured, scaled
 from hess.learning.sac import Batch
 from hess.replay.episode import Episode
 from hess.replay.sampling import Index
 
 
-def low_reward(kind: str, subgoals: Array, embeddings: Array, next_embeddings: Array) -> Array:
-    """-‖g - φ(s')‖, or how much closer φ(s') is to g than φ(s) was. [B, d] x 3 -> [B]."""
-    after = jnp.linalg.norm(subgoals - next_embeddings, axis=-1)
+def low_reward(kind: str, offsets: Array, next_offsets: Array) -> Array:
+    """-‖g - φ(s')‖, or how much closer φ(s') is to g than φ(s) was. 2 x [B, d] -> [B].
+
+    offsets: g - φ(s), each direction by its weight.
+    """
+    after = jnp.linalg.norm(next_offsets, axis=-1)
     if kind == "distance":
         return -after
-    return jnp.linalg.norm(subgoals - embeddings, axis=-1) - after
+    return jnp.linalg.norm(offsets, axis=-1) - after
 
 
 def low_batch(
@@ -55,7 +58,11 @@ def low_batch(
             config, scaling, episodes.observations[slot, step], embeddings, subgoals
         ),
         actions=episodes.actions[slot, step],
-        rewards=low_reward(config.reward, subgoals, embeddings, next_embeddings),
+        rewards=low_reward(
+            config.reward,
+            measured(scaling, subgoals - embeddings),
+            measured(scaling, subgoals - next_embeddings),
+        ),
         next_observations=low_input(
             config, scaling, episodes.observations[slot, step + 1], next_embeddings, subgoals
         ),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from hess.agents.agent import Agent
-from hess.agents.hess.exploration.selection import widest_directions
+from hess.agents.hess.exploration.directions import widest_directions
 from hess.arrays import Arrays, Floats
 from hess.errors import HessError
 from hess.files import named, read_bytes, write_atomic

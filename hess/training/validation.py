@@ -55,7 +55,8 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
         "low.discount low.target_rate low.hindsight low.any_subgoal high.discount "
         "high.target_rate high.hindsight representation.stable_fraction exploration.probability "
         "exploration.episode_share exploration.greedy_share exploration.anneal_fraction "
-        "exploration.reach exploration.age_discount exploration.count_discount "
+        "exploration.reach exploration.least_weight exploration.age_discount "
+        "exploration.count_discount "
         "exploration.way_share exploration.waypoints intrinsic.discount intrinsic.target_rate "
         "fun.random_goals fun.manager_discount fun.worker_discount fun.trace dads.share "
         "dads.resample",

@@ -47,6 +47,7 @@ FIELDS: dict[str, Any] = {
     "dads.other_skills": 3,
     "exploration.reach": 1.0,
     "exploration.least_cells": 0,
+    "exploration.least_weight": 1.0,
     "exploration.greedy_share": 0.0,
     "exploration.pool": 50,
     "exploration.candidates": 20,

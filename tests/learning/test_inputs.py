@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from hess.arrays import Floats
 from hess.config import HighConfig, LowConfig
 from hess.learning.inputs import (
     HighView,
@@ -22,6 +23,7 @@ from hess.learning.inputs import (
     host_low_actor,
     low_input,
     low_input_dim,
+    measured,
     no_scaling,
     scaled,
 )
@@ -52,14 +54,27 @@ def test_observation_and_way_are_scaled() -> None:
     assert seen(SCALING, subgoal_input="relative") == [0, 1, 4, 1.5, -2]
 
 
+METRIC = np.array([[1.0, 0.5], [0.5, 0.25]], np.float32)
+
+
+def test_a_metric_weighs_the_way_to_the_subgoal() -> None:
+    weighted = SCALING._replace(metric=METRIC)
+    assert seen(weighted, subgoal_input="relative")[3:] == [0.5 * (3 - 2), 0.5 * (1.5 - 1)]
+    assert measured(weighted, jnp.array([2.0, 0.0])).tolist() == [2.0, 1.0]
+    assert measured(SCALING, jnp.array([2.0, 0.0])).tolist() == [2.0, 0.0]
+
+
 @pytest.mark.parametrize("subgoal_input", ["absolute", "relative"])
-def test_the_host_actor_takes_plain_inputs_and_acts_as_the_network(subgoal_input: Any) -> None:
-    config = LowConfig(subgoal_input=subgoal_input)
+@pytest.mark.parametrize("metric", [None, METRIC], ids=["plain", "weighted"])
+def test_the_host_actor_takes_plain_inputs_and_acts_as_the_network(
+    subgoal_input: Any, metric: Floats | None
+) -> None:
+    config, scaling = LowConfig(subgoal_input=subgoal_input), SCALING._replace(metric=metric)
     actor = network([low_input_dim(config, 3, 2), 16, 16, 4])
     arguments = (jnp.asarray(part) for part in (STATE, EMBEDDING, SUBGOAL))
-    mean, _ = gaussian(actor, low_input(config, SCALING, *arguments))
+    mean, _ = gaussian(actor, low_input(config, scaling, *arguments))
     plain = np.concatenate([STATE[0], EMBEDDING[0], SUBGOAL[0]])
-    acted = host_low_actor(config, SCALING, actor).act(plain, None)
+    acted = host_low_actor(config, scaling, actor).act(plain, None)
     np.testing.assert_allclose(acted, np.tanh(mean[0]), atol=1e-5)
 
 

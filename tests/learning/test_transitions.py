@@ -124,8 +124,8 @@ def test_the_next_low_level_state_keeps_the_subgoal_across_the_segment_end(
 def test_low_level_rewards_by_hand() -> None:
     goal = jnp.array([[3.0, 4.0]])
     here, there = jnp.array([[0.0, 0.0]]), jnp.array([[3.0, 1.0]])
-    assert low_reward("distance", goal, here, there).tolist() == [-3.0]
-    assert low_reward("progress", goal, here, there).tolist() == [5.0 - 3.0]
+    assert low_reward("distance", goal - here, goal - there).tolist() == [-3.0]
+    assert low_reward("progress", goal - here, goal - there).tolist() == [5.0 - 3.0]
 
 
 def test_progress_is_the_decrease_of_the_distance() -> None:

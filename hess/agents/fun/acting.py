@@ -57,8 +57,8 @@ class FunPolicy:
 
     def see(self, observation: Floats, goal: Floats) -> Sight:
         """Scale and perceive. [obs], [goal]."""
-        centre, factor, _ = self.scaling
-        inputs = (np.concatenate([observation, goal]) - centre) * factor
+        scaling = self.scaling
+        inputs = (np.concatenate([observation, goal]) - scaling.centre) * scaling.factor
         seen, aim = np.split(inputs, [len(observation)])
         perceived = np.maximum(self.perception(seen), 0.0)
         return Sight(perceived, np.maximum(self.space(perceived), 0.0), aim)

@@ -129,6 +129,8 @@ class Hess(BaseAgent):
 
     def _scaling(self) -> Scaling:
         scaling = low_scaling(self.config.low, self.moments, self.explorer.radius)
+        if self.config.exploration.least_weight < 1:
+            scaling = scaling._replace(metric=self.explorer.metric)
         if not self.config.low.hide_explained:
             return scaling
         return hide(scaling, self._known * self.moments.growth(self._random_variance))

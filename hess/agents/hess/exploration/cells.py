@@ -66,7 +66,7 @@ class CellTable:
         merged = np.concatenate([self.keys, keys])
         self.keys, inverse = np.unique(merged, return_inverse=True)
         weights = np.concatenate([self.values, amounts])
-        self.values = np.bincount(inverse.ravel(), weights, len(self.keys))
+        self.values = np.bincount(inverse.ravel(), weights, len(self.keys)).astype(np.float64)
 
     def get(self, keys: Keys) -> Floats:
         """The sum in the cell of each key. Any shape -> the same shape."""

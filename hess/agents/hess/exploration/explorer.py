@@ -5,15 +5,18 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
+from hess.agents.hess.exploration.directions import (
+    growing_directions,
+    growth_metric,
+    widest_directions,
+)
 from hess.agents.hess.exploration.measures import Measures
 from hess.agents.hess.exploration.selection import (
     SPREAD_METRICS,
     CandidatePool,
     exploration_probability,
     explored_unit,
-    growing_directions,
     resolving_size,
-    widest_directions,
 )
 from hess.agents.hess.rollouts import (
     ViewedActor,
@@ -40,6 +43,7 @@ class Explorer:
     def __init__(self, config: Config):
         self.config = config
         self.measures = Measures(config.exploration, config.representation.dim)
+        self.metric: Floats = np.eye(config.representation.dim, dtype=np.float32)
         self.unit = 1.0  # factor on r_g, d_e and cell size
         self.embeddings = Moments(config.representation.dim)  # of all that was visited, under φ now
         self.probability = 0.0  # p of the newest policy
@@ -87,6 +91,8 @@ class Explorer:
         config = self.config.exploration
         turned = 0 < config.directions < visited.shape[-1]
         self.measures.turn(_directions(visited, random, config.directions) if turned else None)
+        if random is not None and config.least_weight < 1:
+            self.metric = growth_metric(visited, random, config.least_weight)
         moves = self.measures.project(
             segment_changes(network, replay, self.config.subgoal_interval)
         )
@@ -132,6 +138,7 @@ class Explorer:
         """All arrays that a checkpoint must hold."""
         host = {
             "unit": np.asarray(self.unit),
+            "metric": self.metric.copy(),
             "probability": np.asarray(self.probability),
             "spread": np.array(list(self._spread.values())),
         }
@@ -141,6 +148,7 @@ class Explorer:
     def restore(self, arrays: Arrays) -> None:
         """Take over what `state` gave."""
         self.unit = float(arrays["unit"])
+        self.metric = arrays["metric"].copy()
         self.probability = float(arrays["probability"])
         # Before the first pool there is no spread.
         self._spread = dict(zip(SPREAD_METRICS, arrays["spread"].tolist(), strict=False))

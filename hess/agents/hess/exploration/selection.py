@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
 from hess.agents.hess.exploration.cells import cell_keys
 from hess.agents.hess.exploration.graph import PlaceGraph
@@ -16,7 +15,6 @@ from hess.arrays import Floats
 from hess.config import ExplorationConfig
 
 _GOOD_SEGMENT = 0.9  # quantile of the distances that segments cover: most press against something
-_PLACES = 20  # across the widest direction
 _FINER = (1.0, 0.8, 0.65, 0.5, 0.4, 1.0 / 3.0)  # cells, where there are too few
 _SAMPLED = 100_000  # points that show how many cells are visited
 SPREAD_METRICS = ("exploration/novelty_spread", "exploration/potential_spread")
@@ -112,47 +110,6 @@ def select_subgoal(
     values = scores(novelty[in_reach], pool.potential[in_reach], config)
     selected = pool.embeddings[in_reach[np.argmin(values)]]
     return Selection(selected, extend(selected, current, unit * config.extension))
-
-
-def widest_directions(embeddings: Floats, count: int) -> Floats:
-    """The directions in which visited states extend farthest. [n, d] -> [d, count].
-
-    Every visited place counts once, however long the robot was there: what is bounded, such as a
-    heading, fills up early, while the frontier of what is not moves on.
-    """
-    low, high, size = _extent(embeddings)
-    if size == 0:  # nothing has ever moved
-        return np.eye(embeddings.shape[-1], count)
-    _, axes = np.linalg.eigh(_spread(embeddings, low, high, size))
-    return np.asarray(axes[:, ::-1][:, :count])
-
-
-def growing_directions(embeddings: Floats, random: Floats, count: int) -> Floats:
-    """Those in which visited states extend farthest beyond `random` ones. [n, d] -> [d, count].
-
-    A robot that moves at random turns farther than it gets: what is bounded, such as a heading, it
-    has soon covered, and whoever learns to walk grows in the directions that lead somewhere.
-    """
-    low, high, size = _extent(embeddings)
-    if size == 0:
-        return np.eye(embeddings.shape[-1], count)
-    now, before = (_spread(states, low, high, size) for states in (embeddings, random))
-    _, axes = eigh(now, before)
-    basis, _ = np.linalg.qr(axes[:, ::-1][:, :count])
-    return np.asarray(basis)
-
-
-def _extent(embeddings: Floats) -> tuple[Floats, Floats, float]:
-    """Where states lie but for a few, and the edge of a place."""
-    low, high = np.quantile(embeddings, (0.005, 0.995), axis=0)
-    return low, high, float((high - low).max()) / _PLACES
-
-
-def _spread(embeddings: Floats, low: Floats, high: Floats, size: float) -> Floats:
-    """The covariance of all places, each with an extent of its own. -> [d, d]."""
-    places = np.unique(np.floor(np.clip(embeddings, low, high) / size), axis=0)
-    within = np.eye(embeddings.shape[-1]) / 12.0  # of a uniform distribution in a place
-    return np.cov(places.T) + within if len(places) > 1 else within
 
 
 def resolving_size(points: Floats, size: float, least: int) -> float:

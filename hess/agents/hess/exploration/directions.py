@@ -1,0 +1,73 @@
+"""Directions of φ: which of them lead somewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import eigh
+
+from hess.arrays import Floats
+
+_PLACES = 20  # across the widest direction
+_GROWN = 3.0  # times the spread of random states: a direction that leads somewhere for certain
+
+
+def widest_directions(embeddings: Floats, count: int) -> Floats:
+    """The directions in which visited states extend farthest. [n, d] -> [d, count].
+
+    Every visited place counts once, however long the robot was there: what is bounded, such as a
+    heading, fills up early, while the frontier of what is not moves on.
+    """
+    low, high, size = _extent(embeddings)
+    if size == 0:  # nothing has ever moved
+        return np.eye(embeddings.shape[-1], count)
+    _, axes = np.linalg.eigh(_spread(embeddings, low, high, size))
+    return np.asarray(axes[:, ::-1][:, :count])
+
+
+def growing_directions(embeddings: Floats, random: Floats, count: int) -> Floats:
+    """Those in which visited states extend farthest beyond `random` ones. [n, d] -> [d, count].
+
+    A robot that moves at random turns farther than it gets: what is bounded, such as a heading, it
+    has soon covered, and whoever learns to walk grows in the directions that lead somewhere.
+    """
+    basis, _ = _growth(embeddings, random)
+    return basis[:, :count]
+
+
+def growth_metric(embeddings: Floats, random: Floats, least: float) -> Floats:
+    """The weight of every direction in the distance between embeddings, as a matrix. -> [d, d].
+
+    1 for those that lead somewhere, `least` for those in which visited states extend no farther
+    than `random` ones: with more dimensions than lead anywhere, a subgoal asks for a place and not
+    for a pose. [n, d], [m, d].
+    """
+    basis, growth = _growth(embeddings, random)
+    weights = np.clip((growth - 1.0) / (_GROWN - 1.0), least, 1.0)
+    weights /= weights.max()
+    return np.asarray((basis * weights) @ basis.T, np.float32)
+
+
+def _growth(embeddings: Floats, random: Floats) -> tuple[Floats, Floats]:
+    """An orthonormal basis, and the spread of visited states in each of its directions against that
+    of random ones, the largest first. -> [d, d], [d]."""
+    dim = embeddings.shape[-1]
+    low, high, size = _extent(embeddings)
+    if size == 0:
+        return np.eye(dim), np.ones(dim)
+    now, before = (_spread(states, low, high, size) for states in (embeddings, random))
+    growth, axes = eigh(now, before)
+    basis, _ = np.linalg.qr(axes[:, ::-1])
+    return np.asarray(basis), np.asarray(growth[::-1])
+
+
+def _extent(embeddings: Floats) -> tuple[Floats, Floats, float]:
+    """Where states lie but for a few, and the edge of a place."""
+    low, high = np.quantile(embeddings, (0.005, 0.995), axis=0)
+    return low, high, float((high - low).max()) / _PLACES
+
+
+def _spread(embeddings: Floats, low: Floats, high: Floats, size: float) -> Floats:
+    """The covariance of all places, each with an extent of its own. -> [d, d]."""
+    places = np.unique(np.floor(np.clip(embeddings, low, high) / size), axis=0)
+    within = np.eye(embeddings.shape[-1]) / 12.0  # of a uniform distribution in a place
+    return np.cov(places.T) + within if len(places) > 1 else within
