@@ -59,6 +59,7 @@ def story() -> Story:
         high__updates_per_decision=HIGH_RATE,
         exploration__probability=1.0,
         exploration__decided="segment",
+        exploration__least_weight=0.25,
     )
     agent = Hess(config, SHAPE)
     moments = []
@@ -292,6 +293,15 @@ def test_networks_depend_on_the_seed_alone() -> None:
     name = next(name for name in first if name.endswith("low.actor.weights[0]"))
     assert np.array_equal(first[name], again[name])
     assert not np.array_equal(first[name], other[name])
+
+
+def test_directions_that_lead_nowhere_weigh_less_in_the_low_level(story: Story) -> None:
+    agent = story.agent
+    weights = np.linalg.eigvalsh(agent.explorer.metric)
+    assert weights.max() == pytest.approx(1.0, abs=1e-5)
+    assert 0.25 - 1e-5 <= weights.min() < 1.0
+    np.testing.assert_array_equal(agent._scaling().metric, agent.explorer.metric)
+    assert Hess(tiny_config(), SHAPE)._scaling().metric is None
 
 
 def test_the_low_level_does_not_see_where_it_has_got_beyond_random_moves(story: Story) -> None:
