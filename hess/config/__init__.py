@@ -70,6 +70,9 @@ class Config:
     """Steps per episode, where the environment has no limit or another one is wanted."""
     observe: tuple[str, ...] = ()
     """Keys of a Dict observation that the agent sees, in this order; see docs/environments.md."""
+    action_share: float = 1.0
+    """Share of the environment's action bounds that is used, around their middle: with all of it,
+    random actions throw some robots on their backs, and nothing else is ever seen."""
     method: str = "hess"
     """Method: a name from `hess methods`."""
     seed: int = 0

@@ -15,6 +15,7 @@ WHEN_ABSENT: dict[str, Any] = {
     "success": "auto",
     "horizon": None,
     "observe": (),
+    "action_share": 1.0,
     "high.normalise": False,
     "high.observation_input": True,
     "high.embedding_input": False,

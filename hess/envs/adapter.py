@@ -60,6 +60,7 @@ class Task:
         success: str = AUTO,
         horizon: int | None = None,
         observe: Iterable[str] = (),
+        action_share: float = 1.0,
         render_mode: str | None = None,
     ):
         """`arguments` as in `hess.envs.arguments`; the rest as in `Config`."""
@@ -70,7 +71,7 @@ class Task:
         self.env: gymnasium.Env[Any, Any] = envs.make(name, **self._keywords, **drawn)
         try:
             self.observer = Observer(self.env.observation_space, tuple(observe) or self._keys())
-            self.actions = ActionScale(self.env.action_space)
+            self.actions = ActionScale(self.env.action_space, action_share)
             self.horizon = self._horizon()
         except HessError as error:
             self.close()
@@ -87,6 +88,7 @@ class Task:
             success=config.success,
             horizon=config.horizon,
             observe=config.observe or (like.observer.keys if like is not None else ()),
+            action_share=config.action_share,
             render_mode=render_mode,
         )
 

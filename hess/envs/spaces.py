@@ -191,7 +191,8 @@ def _count(size: int) -> str:
 class ActionScale:
     """Scales, clips and shapes what an agent does to what an environment takes."""
 
-    def __init__(self, space: spaces.Space[Any]):
+    def __init__(self, space: spaces.Space[Any], share: float = 1.0):
+        """`share` of the bounds is used, around their middle."""
         if not isinstance(space, spaces.Box):
             raise HessError(
                 f"its actions are a {type(space).__name__}; HESS needs a Box with finite bounds"
@@ -205,9 +206,9 @@ class ActionScale:
         self.low, self.high = low, high
         self._shape, self._dtype = space.shape, np.dtype(space.dtype)
         # Halves first: the difference of two large bounds can be more than a float holds.
-        self._middle, self._half = high / 2 + low / 2, high / 2 - low / 2
+        self._middle, self._half = high / 2 + low / 2, share * (high / 2 - low / 2)
         flat = len(space.shape) == 1 and self._dtype.kind == "f"
-        self._is_unit = flat and bool((low == -1).all() and (high == 1).all())
+        self._is_unit = flat and bool((self._middle == 0).all() and (self._half == 1).all())
 
     def __call__(self, action: Floats) -> NDArray[Any]:
         """From [-1, 1] to the environment's own bounds. [action] -> the shape of the Box."""

@@ -48,6 +48,7 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
         "intrinsic.weight intrinsic.novelty_weight intrinsic.potential_weight "
         "fun.intrinsic_weight fun.entropy_weight",
     ),
+    ("above 0, at most 1", lambda value: 0.0 < value <= 1.0, "action_share"),
     ("0, or above 1", lambda value: value == 0 or value > 1, "representation.growth"),
     (
         "between 0 and 1",

@@ -60,6 +60,14 @@ def test_what_is_in_place_already_is_passed_on_untouched() -> None:
     assert ActionScale(spaces.Box(-1, 1, (2,), np.float32))(action) is action
 
 
+def test_a_share_of_the_bounds_is_taken_around_their_middle() -> None:
+    scale = ActionScale(
+        spaces.Box(np.array([-1, 0], np.float32), np.array([1, 8], np.float32)), 0.25
+    )
+    assert scale(np.array([1.0, -1.0])).tolist() == [0.25, 3.0]
+    assert scale(np.array([0.0, 0.0])).tolist() == [0.0, 4.0]
+
+
 @pytest.mark.parametrize(
     ("space", "sentence"),
     [

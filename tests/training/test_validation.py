@@ -99,6 +99,12 @@ SHARES += ["dads.share", "dads.resample"]
 LAYERS += ["dads.hidden"]
 
 
+@pytest.mark.parametrize("bad", [0.0, -0.5, 1.5, float("nan")])
+def test_some_of_the_action_bounds_are_used(bad: float) -> None:
+    said = f"action_share={bad} is impossible; it must be above 0, at most 1"
+    assert refusal(action_share=bad) == said
+
+
 @pytest.mark.parametrize("bad", [0, -1])
 @pytest.mark.parametrize("name", AT_LEAST_ONE)
 def test_at_least_one(name: str, bad: int) -> None:
@@ -190,6 +196,6 @@ def test_every_number_of_the_config_is_covered() -> None:
         for name, value in flat_fields(Config()).items()
         if isinstance(value, int | float | tuple) and not isinstance(value, bool)
     }
-    covered = {"low.target_entropy", "high.target_entropy", "representation.growth"}
+    covered = {"low.target_entropy", "high.target_entropy", "representation.growth", "action_share"}
     covered |= {*AT_LEAST_ONE, *POSITIVE, *SHARES, *NOT_NEGATIVE, *LAYERS, "capacity"}
     assert numbers - covered == anything
