@@ -21,6 +21,7 @@ WHEN_ABSENT: dict[str, Any] = {
     "high.embedding_input": False,
     "high.memory_input": False,
     "high.hindsight": 0.0,
+    "high.choices": 1,
     "low.hide_explained": False,
     "low.any_subgoal": 0.0,
     "low.target_entropy": -1.0,

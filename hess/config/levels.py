@@ -104,6 +104,10 @@ class HighConfig(LevelConfig):
     memory_input: bool = True
     """The networks see where the episode has been, the mean of φ over its segments so far: a block
     that was pushed in the way shows in no observation, but in how the robot came to be here."""
+    choices: int = 64
+    """Actions of the policy of which its critics choose the best where nothing is drawn, as in
+    evaluations: the mode of a policy that is kept wide is not the best that it knows. 1: the mode;
+    `dads`, which controls skills, always takes that."""
     hindsight: float = 0.5
     """Share of the batch whose subgoal is replaced by the embedding that its segment led to."""
     stop_at_success: bool = True

@@ -63,9 +63,9 @@ class ExplorationConfig:
     episode_share: float = 0.5
     """p at the start where it decides for episodes; before the first success, all explore."""
     greedy_share: float = 0.5
-    """Share of the episodes without active selection that act as in evaluation, by the modes of
-    both policies: where modes get stuck, nothing else would show it. Where subgoals are never
-    selected actively, and with 0, all of them sample."""
+    """Share of the episodes without active selection that act as in evaluation, where nothing is
+    drawn: what gets stuck there, nothing else would show. Where subgoals are never selected
+    actively, and with 0, all of them sample."""
     success_window: int = 20
     """Training episodes that count as recent for the "success" schedule."""
     anneal_fraction: float = 0.5

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from hess.arrays import Arrays
 from hess.config import HighConfig, LowConfig
-from hess.learning.networks import MLP, HostActor
+from hess.learning.networks import MLP, HostActor, HostChooser
 
 _LEAST_STD = 0.05  # an entry that hardly varies is not blown up
 _LEAST_VARIANCE = 1e-12  # what varies less is constant but for rounding
@@ -189,10 +190,21 @@ def high_input(
     return seen if view.scaling is None else scaled(view.scaling, seen)
 
 
-def host_high_actor(view: HighView, actor: MLP, observation_dim: int, dim: int) -> HostActor:
-    """The high level for plain s ‖ φ(s) ‖ memory ‖ goal: the first layer does what is needed."""
-    folded = actor if view.scaling is None else fold_scaling(view.scaling, actor)
-    first = np.asarray(folded.weights[0])
+def host_high_actor(
+    view: HighView, actor: MLP, critics: MLP, choices: int, sizes: tuple[int, int]
+) -> HostActor:
+    """The high level for plain s ‖ φ(s) ‖ memory ‖ goal; sizes: those of s and of φ(s)."""
+    plain = _for_plain_inputs(view, actor, sizes)
+    if choices == 1:
+        return HostActor(plain)
+    both = [jax.tree.map(lambda array, one=one: array[one], critics) for one in range(2)]
+    return HostChooser(plain, [_for_plain_inputs(view, each, sizes) for each in both], choices)
+
+
+def _for_plain_inputs(view: HighView, network: MLP, sizes: tuple[int, int]) -> MLP:
+    """The first layer does what is needed: it scales, and what the view does not show counts 0."""
+    folded = network if view.scaling is None else fold_scaling(view.scaling, network)
+    first, (observation_dim, dim) = np.asarray(folded.weights[0]), sizes
     for seen, start, size in (
         (view.observed, 0, observation_dim),
         (view.network is not None, observation_dim, dim),
@@ -200,7 +212,7 @@ def host_high_actor(view: HighView, actor: MLP, observation_dim: int, dim: int) 
     ):
         if not seen:
             first = np.insert(first, [start] * size, 0.0, axis=0)
-    return HostActor(_with_first_layer(folded, first, np.asarray(folded.biases[0])))
+    return _with_first_layer(folded, first, np.asarray(folded.biases[0]))
 
 
 def host_low_actor(config: LowConfig, scaling: Scaling, actor: MLP) -> HostActor:

@@ -17,7 +17,7 @@ from jaxtyping import Array, PRNGKeyArray
 
 from hess.arrays import Floats
 from hess.native.matmul import concatenate, dense, is_native, layers
-from hess.native.normalisation import normalise_rectified
+from hess.native.normalisation import EPSILON, normalise_rectified
 
 LOG_STD_MIN, LOG_STD_MAX = -5.0, 2.0
 
@@ -122,8 +122,7 @@ class HostMLP:
     """The same network in NumPy, which is faster for one input at a time."""
 
     def __init__(self, network: MLP):
-        if network.layer_norm:
-            raise ValueError("networks with layer normalisation do not act on the host")
+        self._layer_norm = network.layer_norm
         # Copies: the learner reuses the memory of donated buffers while a policy still acts.
         self._hidden = [
             (np.array(weight), np.array(bias))
@@ -137,6 +136,9 @@ class HostMLP:
         for weight, bias in self._hidden:
             hidden = hidden @ weight
             hidden += bias
+            if self._layer_norm:
+                hidden -= hidden.mean(-1, keepdims=True)
+                hidden /= np.sqrt((hidden**2).mean(-1, keepdims=True) + EPSILON)
             np.maximum(hidden, 0.0, out=hidden)
         weight, bias = self._output
         return hidden @ weight + bias
@@ -168,3 +170,28 @@ class HostActor:
         outputs = self._network(observation)
         half = len(outputs) // 2  # `np.split` and `np.clip` would take a fourth of the time
         return outputs[:half], np.minimum(np.maximum(outputs[half:], LOG_STD_MIN), LOG_STD_MAX)
+
+
+class HostChooser(HostActor):
+    """The same policy, whose critics choose among some of its actions where nothing is drawn.
+
+    A policy that is kept wide has its mode in the middle of what is good, not at the best of it.
+    """
+
+    def __init__(self, network: MLP, critics: Sequence[MLP], choices: int):
+        super().__init__(network)
+        self._critics = [HostMLP(critic) for critic in critics]
+        size = (choices - 1, network.biases[-1].shape[0] // 2)
+        # The same in every state, so that what is chosen depends on the state alone.
+        self._noise = np.random.default_rng(0).standard_normal(size, dtype=np.float32)
+
+    def act(self, observation: Floats, rng: np.random.Generator | None) -> Floats:
+        """A sample, or the best of the mode and of what fixed noise draws. [obs] -> [action]."""
+        if rng is not None:
+            return super().act(observation, rng)
+        mean, log_std = self._gaussian(observation)
+        actions = np.tanh(np.concatenate([mean[None], mean + np.exp(log_std) * self._noise]))
+        seen = np.broadcast_to(observation, (len(actions), len(observation)))
+        inputs = np.concatenate([seen, actions], -1)
+        values = np.min([critic(inputs)[:, 0] for critic in self._critics], 0)
+        return np.asarray(actions[np.argmax(values)])

@@ -10,7 +10,7 @@ from jaxtyping import Array
 
 from hess.native.library import call, is_loaded
 
-_EPSILON = 1e-5
+EPSILON = 1e-5
 _LEAST_COLUMNS = 16  # below, rows are all edge
 
 
@@ -22,7 +22,7 @@ def normalise_rectified(hidden: Array) -> Array:
     if hidden.ndim == 2 and hidden.shape[1] >= _LEAST_COLUMNS and is_loaded():
         return _normalise_rectified(hidden)
     centred = hidden - hidden.mean(-1, keepdims=True)
-    scale = jax.lax.rsqrt((centred**2).mean(-1, keepdims=True) + _EPSILON)
+    scale = jax.lax.rsqrt((centred**2).mean(-1, keepdims=True) + EPSILON)
     return jax.nn.relu(centred * scale)
 
 
@@ -33,7 +33,7 @@ def _normalise_rectified(hidden: Array) -> Array:
 
 def _forward(hidden: Array) -> tuple[Array, Any]:
     normalise = call("hess_normalise", hidden.shape, (hidden.shape[0], 2))
-    outputs, moments = normalise(hidden, epsilon=np.float32(_EPSILON))
+    outputs, moments = normalise(hidden, epsilon=np.float32(EPSILON))
     return outputs, (hidden, moments)
 
 

@@ -20,7 +20,7 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
         "at least 1",
         lambda value: value is None or value >= 1,
         "subgoal_interval horizon steps num_envs evaluation.interval evaluation.episodes "
-        "record.checkpoint_interval record.snapshot_interval",
+        "record.checkpoint_interval record.snapshot_interval high.choices",
     ),
     (
         "positive",

@@ -58,6 +58,7 @@ PAPER = {
     "low.reward": "distance",
     "low.hindsight": 0,
     "high.hindsight": 0,
+    "high.choices": 1,
     "low.any_subgoal": 0,
     "low.hide_explained": False,
     "low.layer_norm": False,

@@ -27,7 +27,7 @@ from hess.learning.inputs import (
     no_scaling,
     scaled,
 )
-from hess.learning.networks import gaussian
+from hess.learning.networks import gaussian, twin_values
 from tests.agents.tiny import linear, network
 
 STATE = np.array([[1.0, 2.0, 3.0]], np.float32)
@@ -143,9 +143,37 @@ def test_the_host_s_high_level_takes_plain_inputs_and_acts_as_the_network(
     states, goals, memories = (jnp.asarray(each) for each in (STATE, GOAL, REMEMBERED))
     mean, _ = gaussian(actor, high_input(seeing, states, goals, memories))
     plain = np.concatenate([STATE[0], np.asarray(PHI(states))[0], REMEMBERED[0], GOAL[0]])
-    acted = host_high_actor(seeing, actor, observation_dim=3, dim=2).act(plain, None)
+    critics = network([high_input_dim(config, 3, 2, 1) + 2, 16, 1], twins=True, layer_norm=True)
+    acted = host_high_actor(seeing, actor, critics, 1, (3, 2)).act(plain, None)
     np.testing.assert_allclose(acted, np.tanh(mean[0]), atol=1e-5)
     assert np.abs(acted).max() > 0.05
+
+
+@pytest.mark.parametrize("inputs", [STATE_ONLY, BOTH, EMBEDDING_ONLY, MEMORY])
+@pytest.mark.parametrize("normalise", [True, False])
+def test_the_host_s_high_level_chooses_what_its_critics_value_most(
+    normalise: bool, inputs: Inputs
+) -> None:
+    config = high_config(normalise, inputs)
+    seeing, width = view(config), high_input_dim(config, 3, 2, 1)
+    actor = network([width, 16, 16, 4])
+    critics = network([width + 2, 16, 1], seed=1, twins=True, layer_norm=True)
+    states, goals, memories = (jnp.asarray(each) for each in (STATE, GOAL, REMEMBERED))
+    seen = high_input(seeing, states, goals, memories)
+    plain = np.concatenate([STATE[0], np.asarray(PHI(states))[0], REMEMBERED[0], GOAL[0]])
+    choosing = host_high_actor(seeing, actor, critics, 200, (3, 2))
+    chosen = choosing.act(plain, None)
+    assert chosen.tolist() == choosing.act(plain, None).tolist()
+
+    def value(actions: Floats) -> Floats:
+        many = jnp.broadcast_to(seen, (len(actions), width))
+        return np.asarray(twin_values(critics, many, jnp.asarray(actions)).min(0))
+
+    rng = np.random.default_rng(1)
+    drawn = np.stack([choosing.act(plain, rng) for _ in range(200)])
+    best = value(chosen[None])[0]
+    assert (value(drawn) > best).mean() < 0.03  # one of 200 others of the same policy is better
+    assert best > value(np.tanh(np.asarray(gaussian(actor, seen)[0])))[0]
 
 
 def test_a_folded_network_takes_plain_observations() -> None:

@@ -44,6 +44,7 @@ def test_the_replay_has_to_hold_an_episode() -> None:
 
 
 AT_LEAST_ONE = ["subgoal_interval", "steps", "num_envs", "evaluation.interval"]
+AT_LEAST_ONE += ["high.choices"]
 AT_LEAST_ONE += ["evaluation.episodes", "record.checkpoint_interval", "record.snapshot_interval"]
 LEVEL = ["learning_rate", "batch_size", "initial_temperature", "updates_per_decision"]
 LEVEL += ["actor_interval"]

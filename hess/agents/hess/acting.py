@@ -45,10 +45,10 @@ class HierarchyPolicy(NamedTuple):
         explores = self.uniform_subgoals or rng.random() < self.probability
         return exploration.probability if explores else 0.0
 
-    def acts_by_modes(self, probability: float, rng: np.random.Generator | None) -> bool:
+    def acts_greedily(self, probability: float, rng: np.random.Generator | None) -> bool:
         """Whether an episode with this p draws nothing: a share of those that the policy has alone.
 
-        Modes meet states that samples never show, such as a corner that they press against for
+        So it meets states that samples never show, such as a corner that it presses against for
         ever, and what was never seen cannot be learned to be avoided. Without active selection,
         samples are all the exploration there is.
         """
@@ -67,7 +67,7 @@ class HierarchyPolicy(NamedTuple):
         return Excursion(self.pool, self.config.exploration, segments, rng)
 
     def start_evaluation(self, episode: Episode) -> HierarchyRollout:
-        """An episode with the modes of both policies and no active selection."""
+        """An episode in which nothing is drawn: no samples, no active selection."""
         return HierarchyRollout(self, episode, None)
 
 
@@ -78,7 +78,7 @@ class HierarchyRollout:
         self._policy = policy
         self._episode = episode
         self._active_probability = policy.active_probability(rng)
-        self._rng = None if policy.acts_by_modes(self._active_probability, rng) else rng
+        self._rng = None if policy.acts_greedily(self._active_probability, rng) else rng
         self._excursion = policy.excursion(len(episode.subgoals), self._active_probability, rng)
         observation_dim = episode.observations.shape[1]
         dim = policy.config.representation.dim

@@ -141,8 +141,9 @@ class Hess(BaseAgent):
         return high_view(self.config.high, network, *seen)
 
     def _host_high(self) -> HostActor:
-        dim, observation_dim = self.config.representation.dim, self.shape.observation_dim
-        return host_high_actor(self._high_view(), self.networks.high.actor, observation_dim, dim)
+        high, sizes = self.networks.high, (self.shape.observation_dim, self.shape.subgoal_dim)
+        choices = self.config.high.choices
+        return host_high_actor(self._high_view(), high.actor, high.critics, choices, sizes)
 
     def _is_warming_up(self) -> bool:
         """Before the first success there is no reward that the high level could learn from."""
