@@ -104,7 +104,7 @@ def test_arguments_of_a_function_that_makes_it_are_known() -> None:
         ("users/Amr-v0", "did you mean 'users/Arm-v0'?"),
         ("gymnasium:Pendulun-v1", "did you mean 'gymnasium:Pendulum-v1'?"),
         ("gymnasium:Quadrocopter_Large-v3", "the module 'gymnasium' registers no such id"),
-        ("PointMaze_UMaze-v9", "named together with it: gymnasium_robotics:PointMaze_UMaze-v3"),
+        ("Hoverboard-v9", "named together with it: gymnasium_robotics:PointMaze_UMaze-v3"),
     ],
 )
 def test_an_unknown_id_is_answered_with_the_closest_or_how_ids_are_named(
