@@ -179,15 +179,24 @@ def _minutes(group: Sequence[RecordedSeed]) -> str:
     return f"{np.mean(known):,.0f}" if len(known) == len(minutes) else ""
 
 
+def marked_text(readme: Path) -> str:
+    """The text of a README that has room for the table."""
+    try:
+        text = readme.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise HessError(f"cannot read {str(readme)!r}, where the table goes: {error}") from error
+    if _START not in text or _END not in text:
+        raise HessError(f"{str(readme)!r} lacks the markers {_START} and {_END}")
+    return text
+
+
 def update_tables(results: Path, readme: Path, picture: Path | None = None) -> None:
     """Write results/README.md, and between the markers of the main README the table and a picture.
 
     One that is not there is left out.
     """
     curves = read_curves(results)
-    text = readme.read_text()
-    if _START not in text or _END not in text:
-        raise HessError(f"{str(readme)!r} lacks the markers {_START} and {_END}")
+    text = marked_text(readme)
     parts = ["# Results", "", _EXPLANATION, *_machines(curves)]
     for suite in sorted({curve.suite for curve in curves}):
         parts += ["", f"## {suite}", "", results_table(curves, suite)]

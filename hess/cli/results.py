@@ -33,9 +33,10 @@ class Results:
     def run(self) -> int:
         """Add the runs, then write tables, page and pictures."""
         from hess.analysis.recorded import read_curves
-        from hess.analysis.tables import results_table, update_tables
+        from hess.analysis.tables import marked_text, results_table, update_tables
         from hess.sweeps.page import PICTURES, write_page
 
+        marked_text(self.readme)  # before anything is written
         self._record()
         for path in write_page(self.folder, self.page):
             print(path)

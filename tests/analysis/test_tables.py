@@ -10,6 +10,7 @@ import pytest
 from hess.analysis.recorded import RecordedSeed, read_curves, table_path, write_table
 from hess.analysis.tables import results_table, update_tables
 from hess.cli import main
+from hess.cli.results import Results
 from hess.errors import HessError
 from tests.analysis.recorded import recorded
 
@@ -100,6 +101,13 @@ def test_tables_are_written_between_the_markers(tmp_path: Path) -> None:
     page = (results / "README.md").read_text()
     assert "## main" in page
     assert "Minutes were measured on a processor, 1 of 2 cores." in page
+    readme.write_text("no markers")
+    with pytest.raises(HessError, match="lacks the markers"):
+        Results(folder=results, readme=readme, page=tmp_path / "paper.md").run()
+    readme.unlink()
+    with pytest.raises(HessError, match="where the table goes"):
+        Results(folder=results, readme=readme, page=tmp_path / "paper.md").run()
+    assert not (tmp_path / "paper.md").exists()
     readme.write_text("no markers")
     with pytest.raises(HessError, match="lacks the markers"):
         update_tables(results, readme)
