@@ -162,34 +162,3 @@ def uniform_offset(shape: str, dim: int, rng: np.random.Generator) -> Floats:
     while shape == "ball" and np.linalg.norm(offset) > 1.0:
         offset = rng.uniform(-1.0, 1.0, dim).astype(np.float32)
     return offset
-
-
-class RandomPolicy(NamedTuple):
-    """Uniform actions and subgoal directions, for the episodes before the first φ."""
-
-    config: Config
-
-    def start(self, episode: Episode, rng: np.random.Generator) -> RandomRollout:
-        """An episode of uniform actions."""
-        return RandomRollout(self.config, episode, rng)
-
-    def start_evaluation(self, episode: Episode) -> RandomRollout:
-        """There is nothing to evaluate yet: a fixed stream of uniform actions."""
-        return RandomRollout(self.config, episode, np.random.default_rng(0))
-
-
-class RandomRollout:
-    """Acts at random; the agent fills in embeddings and subgoals once it has a φ."""
-
-    def __init__(self, config: Config, episode: Episode, rng: np.random.Generator):
-        self._episode, self._rng = episode, rng
-        shape, dim = config.high.subgoal_shape, config.representation.dim
-        for segment in range(len(episode.high_actions)):
-            episode.high_actions[segment] = uniform_offset(shape, dim, rng)
-
-    def act(self, step: int) -> Floats:
-        """A uniform action."""
-        return self._rng.uniform(-1.0, 1.0, self._episode.actions.shape[1]).astype(np.float32)
-
-    def finish(self, length: int) -> None:
-        """Nothing to annotate."""

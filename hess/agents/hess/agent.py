@@ -19,17 +19,18 @@ from jaxtyping import Array, PRNGKeyArray
 from hess.agents.agent import Policy, Progress
 from hess.agents.base import BaseAgent
 from hess.agents.diagnostics import known_shares, position_fit, segment_diagnostics
-from hess.agents.hess.acting import HierarchyPolicy, RandomPolicy
+from hess.agents.hess.acting import HierarchyPolicy
 from hess.agents.hess.bonuses.bonus import SubgoalSpace
 from hess.agents.hess.exploration.explorer import Explorer
 from hess.agents.hess.exploration.selection import CandidatePool
 from hess.agents.hess.high_level import HighLevel, HighState
+from hess.agents.hess.random_episodes import RandomPolicy, relabel, with_subgoals
 from hess.agents.hess.representation import (
     Representation,
     RepresentationState,
     update_is_due,
 )
-from hess.agents.hess.rollouts import ViewedActor, embed_replay, sample_states
+from hess.agents.hess.rollouts import ViewedActor, sample_states
 from hess.agents.hess.snapshot_content import take_snapshot
 from hess.arrays import Arrays, Floats
 from hess.config import Config
@@ -170,7 +171,7 @@ class Hess(BaseAgent):
             # Collected at random while φ was learned for the first time.
             embeddings = self.embed(episode.observations)
             interval = self.config.subgoal_interval
-            episode = _with_subgoals(episode, embeddings, self.explorer.radius, interval)
+            episode = with_subgoals(episode, embeddings, self.explorer.radius, interval)
         # Where p decides for episodes, those that leave every subgoal to the policy judge it.
         alone = self.config.exploration.decided == "segment" or not episode.active.any()
         self.store(episode, judged=alone)
@@ -265,7 +266,7 @@ class Hess(BaseAgent):
         self.explorer.fit_to_representation(state.network, self.replay, first, random)
         if first:
             interval = self.config.subgoal_interval
-            self.replay = _relabel(self.replay, state.network, self.explorer.radius, interval)
+            self.replay = relabel(self.replay, state.network, self.explorer.radius, interval)
             self.replay_revision += 1
         self._refresh_novelty()
         seen = sample_states(state.network, self.replay, self.key("fit"), _SEEN_STATES)
@@ -331,26 +332,3 @@ class Hess(BaseAgent):
             self.key("snapshot"),
             interval=self.config.subgoal_interval,
         )
-
-
-def _relabel_episodes(replay: Replay, network: Any, radius: float, interval: int) -> Replay:
-    """Give the random episodes before the first φ their embeddings and subgoals.
-
-    Their actions were uniform, whatever the subgoal, so any subgoal makes valid data.
-    """
-    embeddings = embed_replay(network, replay)
-    return Replay(_with_subgoals(replay.episodes, embeddings, radius, interval), replay.inserted)
-
-
-def _with_subgoals(episodes: Episode, embeddings: Any, radius: float, interval: int) -> Episode:
-    """One episode or a ring of them, with subgoals where their high-level actions point."""
-    subgoals = embeddings[..., :-1:interval, :] + radius * episodes.high_actions
-    return episodes._replace(
-        embeddings=embeddings,
-        subgoals=subgoals,
-        selected=subgoals,
-        embedded=episodes.embedded | True,
-    )
-
-
-_relabel = jax.jit(_relabel_episodes, donate_argnums=0, static_argnums=3)

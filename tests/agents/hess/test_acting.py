@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hess.agents.hess.acting import HierarchyPolicy, RandomPolicy, into_ball, uniform_offset
+from hess.agents.hess.acting import HierarchyPolicy, into_ball, uniform_offset
 from hess.agents.hess.exploration.cells import cell_keys
 from hess.agents.hess.exploration.graph import PlaceGraph
 from hess.agents.hess.exploration.places import GridCells
 from hess.agents.hess.exploration.selection import CandidatePool
+from hess.agents.hess.random_episodes import RandomPolicy
 from hess.arrays import Floats
 from hess.learning.networks import MLP, HostActor, HostMLP
 from hess.replay.episode import Episode, empty_episode

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from hess.agents.agent import Policy
-from hess.agents.hess.acting import HierarchyPolicy, RandomPolicy
+from hess.agents.hess.acting import HierarchyPolicy
 from hess.agents.hess.agent import Hess
+from hess.agents.hess.random_episodes import RandomPolicy
 from hess.arrays import Floats
 from hess.config import override
 from hess.replay.episode import Episode

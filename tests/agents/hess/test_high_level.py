@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hess.agents.hess.acting import RandomPolicy
 from hess.agents.hess.agent import Hess
 from hess.agents.hess.bonuses.bonus import SubgoalSpace, see_segments
 from hess.agents.hess.high_level import HighLevel, HighState, reached_offsets
+from hess.agents.hess.random_episodes import RandomPolicy
 from hess.agents.methods import METHODS
 from hess.config import Config, override
 from hess.learning.inputs import HighView, Scaling

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hess.agents.hess.acting import RandomPolicy
 from hess.agents.hess.objective import Anchors, Objective, triplet_loss
+from hess.agents.hess.random_episodes import RandomPolicy
 from hess.agents.hess.representation import (
     Representation,
     RepresentationState,

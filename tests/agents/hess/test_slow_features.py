@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hess.agents.hess.acting import RandomPolicy
+from hess.agents.hess.random_episodes import RandomPolicy
 from hess.agents.hess.representation import Representation
 from hess.agents.hess.slow_features import (
     alignment,
