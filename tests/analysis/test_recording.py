@@ -85,8 +85,10 @@ def test_a_task_of_somebody_else_has_the_steps_of_its_first_seed(
 
 def refused(capsys: pytest.CaptureFixture[str], results: Path, *arguments: Path | str) -> str:
     """The one sentence on stderr; nothing is written."""
+    readme = results.parent / "README.md"
+    readme.write_text("<!-- results:start -->\n<!-- results:end -->\n")
     before = {path: path.read_bytes() for path in results.rglob("*") if path.is_file()}
-    flags = ["--folder", str(results), "--readme", str(results / "README.md")]
+    flags = ["--folder", str(results), "--readme", str(readme)]
     assert main(["results", *map(str, arguments), *flags]) == 2
     assert {path: path.read_bytes() for path in results.rglob("*") if path.is_file()} == before
     (line,) = capsys.readouterr().err.splitlines()
