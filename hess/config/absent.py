@@ -41,6 +41,7 @@ WHEN_ABSENT: dict[str, Any] = {
     "exploration.detour": 0.0,
     "exploration.least_progress": 0.0,
     "exploration.revisit_cost": 0.0,
+    "exploration.insistence": 0.0,
     "exploration.potential": "distance",
     "exploration.counts": "grid",
 }

@@ -87,7 +87,7 @@ class HighConfig(LevelConfig):
     target_entropy: float = 0.3
     """Entropy, per dimension of the action, to which the temperature is tuned; uniform is 0.69.
     With less, a policy that succeeds narrows to what it does and loses it at the next mistake."""
-    updates_per_decision: float = 5.0
+    updates_per_decision: float = 10.0
     """Gradient updates per subgoal."""
     subgoal_shape: Literal["ball", "box"] = "box"
     """Neighbourhood of φ(s) for subgoals: the L2 ball of radius r_g (the paper's Δ), or the box."""

@@ -82,6 +82,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "exploration.detour": 0.0,
         "exploration.least_progress": 0.0,
         "exploration.revisit_cost": 0.0,
+        "exploration.insistence": 0.0,
         "exploration.count_discount": 0.99,
         "exploration.cell_size": 3.0,
         "exploration.least_cells": 0,

@@ -58,7 +58,8 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
         "exploration.episode_share exploration.greedy_share exploration.anneal_fraction "
         "exploration.reach exploration.least_weight exploration.age_discount "
         "exploration.count_discount "
-        "exploration.way_share exploration.waypoints intrinsic.discount intrinsic.target_rate "
+        "exploration.way_share exploration.waypoints exploration.insistence "
+        "intrinsic.discount intrinsic.target_rate "
         "fun.random_goals fun.manager_discount fun.worker_discount fun.trace dads.share "
         "dads.resample",
     ),

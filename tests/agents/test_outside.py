@@ -86,7 +86,7 @@ def replay() -> Replay:
 @pytest.mark.usefixtures("registered")
 def test_it_rates_candidates_with_the_graph_that_all_have(replay: Replay) -> None:
     exploring = explorer(**OWN)
-    exploring.fit_to_representation(PHI, replay, first=True)
+    exploring.fit_to_representation(PHI, replay, None)
     exploring.measures.record_outcomes(np.array([[2.5, 0.5]]), np.array([6.0]))
     exploring.refresh_novelty(PHI, SEEING, replay)
     pool = exploring.candidates(PHI, replay, jax.random.key(0))

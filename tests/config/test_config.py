@@ -77,6 +77,7 @@ PAPER = {
     "exploration.waypoints": 0,
     "exploration.detour": 0,
     "exploration.least_progress": 0,
+    "exploration.insistence": 0,
     "exploration.least_weight": 1,
     "exploration.revisit_cost": 0,
     "exploration.recount": False,

@@ -66,6 +66,7 @@ SHARES += ["representation.stable_fraction", "exploration.probability", "explora
 SHARES += ["exploration.least_weight"]
 SHARES += [f"exploration.{name}" for name in ("anneal_fraction", "age_discount", "count_discount")]
 SHARES += ["exploration.way_share", "exploration.waypoints", "exploration.episode_share"]
+SHARES += ["exploration.insistence"]
 SHARES += ["exploration.greedy_share"]
 SHARES += ["intrinsic.discount", "intrinsic.target_rate"]
 NOT_NEGATIVE = [

@@ -258,12 +258,12 @@ class Hess(BaseAgent):
             sampled = sample_states(state.network, self.replay, self.key("probe"), _PROBE_STATES)
             self._probe_states = np.asarray(sampled.observations)
             self._random_variance = self.moments.variance
-        old = self.embed(self._probe_states)
+        old, before = self.embed(self._probe_states), None if first else state.network
         state, metrics = learner.update(state, self.replay, self.key("representation"), report)
         self.networks = replace(self.networks, representation=state)
         new = self.embed(self._probe_states)
         random = None if first else new
-        self.explorer.fit_to_representation(state.network, self.replay, first, random)
+        self.explorer.fit_to_representation(state.network, self.replay, before, random)
         if first:
             interval = self.config.subgoal_interval
             self.replay = relabel(self.replay, state.network, self.explorer.radius, interval)

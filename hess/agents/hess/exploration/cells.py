@@ -83,6 +83,17 @@ class CellTable:
         """Multiply all sums."""
         self.values = self.values * factor
 
+    def carried(self, before: Keys, now: Keys) -> CellTable:
+        """The same sums over other cells: each is shared out to where its cell's states are now.
+
+        The cells of the same states, then and now; -1 for none. [n], [n].
+        """
+        known = (before >= 0) & (now >= 0) & self.contains(before)
+        cells, inverse, states = np.unique(before[known], return_inverse=True, return_counts=True)
+        found = CellTable()
+        found.add(now[known], (self.get(cells) / states)[inverse.ravel()])
+        return found
+
     def state(self, name: str) -> dict[str, Any]:
         """Its arrays, under a name of its own."""
         return {f"{name}.keys": self.keys, f"{name}.values": self.values}

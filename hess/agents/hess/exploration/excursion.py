@@ -70,6 +70,7 @@ class Excursion:
         self._segments = segments
         self._ends = np.zeros(len(self._graph.keys))  # of segments, in or next to each cell
         self._waypoint = self._draw_waypoint(rng)
+        self._insists = bool(rng.random() < config.insistence)
         self._steps = self._graph.steps_to(-1 if self._waypoint is None else self._waypoint)
         self._cell = -1  # where the present segment begins; -1: in none of the graph's
         self._here: Floats = np.zeros(0)  # the same as a point
@@ -99,7 +100,9 @@ class Excursion:
     def _note_obstacle(self, end: Floats) -> None:
         """Where the segment that ends here got nowhere, something is in its way."""
         aim, self._aim = self._aim, None
-        if aim is not None and aim.progress(end) < self._config.least_progress:
+        if aim is None or self._insists:
+            return
+        if aim.progress(end) < self._config.least_progress:
             self._obstacles.append(Obstacle(end, _direction(aim.start, aim.imagined)))
 
     def _is_at(self, cell: int, current: Floats) -> bool:
@@ -147,5 +150,6 @@ class Excursion:
         if self._waypoint is not None:
             steps = np.where(cells >= 0, self._steps[cells], np.inf)
             return np.minimum(steps, len(self._graph.keys))  # finite: scores are differences
-        values = self._wear(self._config.revisit_cost * self._ends)
+        cost = 0.0 if self._insists else self._config.revisit_cost
+        values = self._wear(cost * self._ends)
         return np.where(cells >= 0, values[cells], self._pool.novelty)

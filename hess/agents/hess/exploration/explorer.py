@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
+from hess.agents.hess.exploration.cells import Keys
 from hess.agents.hess.exploration.directions import (
     growing_directions,
     growth_metric,
@@ -82,9 +83,13 @@ class Explorer:
         self.measures.record_outcomes(episode.selected[chosen], remaining)
 
     def fit_to_representation(
-        self, network: MLP, replay: Replay, first: bool, random: Floats | None = None
+        self, network: MLP, replay: Replay, before: MLP | None, random: Floats | None = None
     ) -> None:
-        """Units and counts after φ has changed; `random` [n, d]: states of the random episodes."""
+        """Units, counts and potentials after φ has changed from what it was `before`, if it was.
+
+        `random` [n, d]: states of the random episodes.
+        """
+        places, keys = self.measures.visits.places, self._keys(before, replay)
         visited = stored_embeddings(network, replay)
         self.embeddings = Moments(visited.shape[-1])
         self.embeddings.add(visited)
@@ -98,13 +103,22 @@ class Explorer:
         )
         explored = self.measures.project(visited)
         lengths = np.linalg.norm(moves, axis=-1)
-        unit = explored_unit(config, explored, lengths, 0.0 if first else self.unit)
-        recount = first or turned or config.recount or unit != self.unit
+        unit = explored_unit(config, explored, lengths, self.unit if before else 0.0)
+        recount = before is None or turned or config.recount or unit != self.unit
         self.unit = unit
         size = resolving_size(explored, unit * config.cell_size, config.least_cells)
         self.measures.divide(size, visited)
         if recount:
             self.measures.recount(visited)
+        if recount or self.measures.visits.places != places:
+            self.measures.carry(keys, self._keys(network if before else None, replay))
+
+    def _keys(self, network: MLP | None, replay: Replay) -> Keys:
+        """The places of stored states, of some in every segment, under φ. -> [n]."""
+        if network is None:
+            return np.zeros(0, np.int64)
+        steps = rollouts_in_parts(network, replay, self.config.subgoal_interval, _PARTS)
+        return self.measures.keys(steps.embeddings[steps.valid])
 
     def refresh_novelty(self, network: MLP, high: ViewedActor, replay: Replay) -> None:
         """What the measures need of all stored rollouts, under φ as it is now."""

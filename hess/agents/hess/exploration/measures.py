@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hess.agents.hess.exploration.cells import Keys
 from hess.agents.hess.exploration.graph import (
     Boundaries,
     PlaceGraph,
@@ -66,19 +67,25 @@ class Measures:
         self.visits.recount(self.project(embeddings))
 
     def turn(self, plane: Floats | None) -> None:
-        """Explore other directions; counts have to be taken anew, potentials too."""
+        """Explore other directions; counts have to be taken anew, potentials carried over."""
         if plane is not None or self.plane is not None:
-            self._potential.clear()
             self.visits.counts.clear()
         self.plane = plane
 
     def divide(self, size: float, embeddings: Floats) -> None:
-        """Places of that size for all that was visited; potentials are carried over. [n, d]."""
+        """Places of that size for all that was visited. [n, d]."""
         before = self.visits.places
         self.visits.divide(self.project(embeddings), size)
         if self.visits.places != before:
-            self._potential.move(before, self.visits.places)
             self._edges.clear()
+
+    def keys(self, embeddings: Floats) -> Keys:
+        """The place of each embedding, -1 where there is none. [..., d] -> [...]."""
+        return self.visits.places.keys(self.project(embeddings))
+
+    def carry(self, before: Keys, now: Keys) -> None:
+        """Potentials go where the states of their places are now. [n], [n]."""
+        self._potential.carry(before, now)
 
     def age(self) -> None:
         """One episode has passed."""
@@ -134,7 +141,7 @@ class Measures:
         places = self.visits.places
         return pool._replace(
             graph=self.graph,
-            cells=self.graph.locate(places.keys(self.project(embeddings))),
+            cells=self.graph.locate(self.keys(embeddings)),
             places=places,
             wear=self._novelty.wear(self.visits, self.graph),
         )

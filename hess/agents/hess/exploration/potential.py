@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from hess.agents.hess.exploration.cells import CellTable
-from hess.agents.hess.exploration.places import Places, moved
+from hess.agents.hess.exploration.cells import CellTable, Keys
+from hess.agents.hess.exploration.places import Places
 from hess.agents.named import Named
 from hess.arrays import Floats
 from hess.config import ExplorationConfig
@@ -33,11 +33,8 @@ class Potential:
     def age(self) -> None:
         """One episode has passed."""
 
-    def clear(self) -> None:
-        """Other directions are explored: what is known of points is void."""
-
-    def move(self, before: Places, now: Places) -> None:
-        """The space is divided into other places."""
+    def carry(self, before: Keys, now: Keys) -> None:
+        """φ or the division has changed: the places of the same states, then and now. [n], [n]."""
 
     def state(self) -> dict[str, Any]:
         """All arrays that a checkpoint must hold, under names of their own."""
@@ -73,14 +70,10 @@ class MeanDistance(Potential):
         self.weights.scale(self.config.age_discount)
         self.sums.scale(self.config.age_discount)
 
-    def clear(self) -> None:
-        """Empty tables."""
-        self.weights, self.sums = CellTable(), CellTable()
-
-    def move(self, before: Places, now: Places) -> None:
-        """Carry weights and sums over: means stay means where places are joined."""
-        self.weights = moved(self.weights, before, now)
-        self.sums = moved(self.sums, before, now)
+    def carry(self, before: Keys, now: Keys) -> None:
+        """Weights and sums go along: means stay means where places are joined or divided."""
+        self.weights = self.weights.carried(before, now)
+        self.sums = self.sums.carried(before, now)
 
     def state(self) -> dict[str, Any]:
         """Both tables."""

@@ -86,3 +86,14 @@ def test_the_neighbourhood_of_a_cell_is_all_cells_that_touch_it(dim: int) -> Non
     around = neighbourhood(cell_keys(middle, 1.0), dim)
     assert set(around[0]) == set(cell_keys(middle + steps, 1.0))
     assert around.shape == (1, 3**dim)
+
+
+def test_a_sum_is_shared_out_to_where_its_cells_states_are_now() -> None:
+    table = CellTable()
+    table.add(np.array([1, 2, 3]), np.array([6.0, 5.0, 9.0]))
+    before = np.array([1, 1, 1, 2, 7, -1, 3])
+    now = np.array([10, 10, 20, 20, 30, 40, -1])
+    carried = table.carried(before, now)
+    # Two of the three states of cell 1 are in 10; in 3 there is none that is anywhere now.
+    assert carried.get(np.array([10, 20, 30, 40])).tolist() == [4.0, 7.0, 0.0, 0.0]
+    assert table.get(np.array([1, 2, 3])).tolist() == [6.0, 5.0, 9.0]

@@ -54,7 +54,9 @@ class Draws:
 
 def excursion(pool: CandidatePool, waypoint: int | None = None, **fields: Any) -> Excursion:
     """One with this waypoint, or none."""
-    config = ExplorationConfig(**({"waypoints": 0.5, "revisit_cost": 1.0} | fields))
+    config = ExplorationConfig(
+        **({"waypoints": 0.5, "revisit_cost": 1.0, "insistence": 0.0} | fields)
+    )
     rng: Any = Draws(0.75) if waypoint is None else Draws(0.25, waypoint)
     return Excursion(pool, config, SEGMENTS, rng)
 
@@ -128,6 +130,13 @@ def test_a_revisit_that_costs_nothing_changes_nothing() -> None:
     going = excursion(corridor(), revisit_cost=0.0)
     for segment in range(SEGMENTS):
         going.arrive(segment, MIDDLES[3])
+    assert going.novelty().tolist() == reachable(LOG_COUNTS.tolist())
+
+
+def test_an_episode_that_insists_wears_nothing_out() -> None:
+    going = excursion(corridor(), revisit_cost=2.0, insistence=1.0)
+    for segment in range(SEGMENTS):
+        going.arrive(segment, MIDDLES[5])
     assert going.novelty().tolist() == reachable(LOG_COUNTS.tolist())
 
 
@@ -228,6 +237,7 @@ def test_where_a_segment_got_nowhere_its_direction_is_left_out() -> None:
     [
         ((3.1, 2.5), {}),  # three tenths of the way
         ((2.5, 2.5), {"least_progress": 0.0}),
+        ((2.5, 2.5), {"insistence": 1.0}),
     ],
 )
 def test_nothing_is_left_out_after_progress_or_if_it_does_not_matter(
@@ -270,3 +280,15 @@ def test_the_config_says_how_many_episodes_have_a_waypoint(waypoints: float, sha
         going.arrive(0, np.array([-30.5, 0.5]))  # near none of the cells
         followed.append(going.novelty().tolist() != usual)
     assert np.mean(followed) == pytest.approx(share, abs=0.0 if share in (0, 1) else 0.07)
+
+
+@pytest.mark.parametrize(("insistence", "share"), [(0.0, 0.0), (0.3, 0.3), (1.0, 1.0)])
+def test_the_config_says_how_many_episodes_insist(insistence: float, share: float) -> None:
+    rng, pool = np.random.default_rng(0), corridor()
+    config = ExplorationConfig(waypoints=0.0, insistence=insistence)
+    usual, insisted = reachable(LOG_COUNTS.tolist()), []
+    for _ in range(400):
+        going = Excursion(pool, config, SEGMENTS, rng)
+        going.arrive(1, MIDDLES[5])
+        insisted.append(going.novelty().tolist() == usual)
+    assert np.mean(insisted) == pytest.approx(share, abs=0.0 if share in (0, 1) else 0.07)

@@ -110,7 +110,7 @@ def replay() -> Replay:
 
 def test_the_first_representation_counts_everything_stored(replay: Replay) -> None:
     exploring = explorer()
-    exploring.fit_to_representation(PHI, replay, first=True)
+    exploring.fit_to_representation(PHI, replay, None)
     assert visits(exploring).tolist() == [2] * 10 + [1] * 10
     assert exploring.unit == 1.0
 
@@ -119,22 +119,36 @@ def test_the_first_representation_counts_everything_stored(replay: Replay) -> No
 def test_later_ones_count_anew_only_if_asked(replay: Replay, recount: bool, total: int) -> None:
     exploring = explorer(exploration__recount=recount)
     exploring.record(episode(length=3))
-    exploring.fit_to_representation(PHI, replay, first=False)
+    exploring.fit_to_representation(PHI, replay, PHI)
     assert visits(exploring).sum() == total
 
 
 def test_a_wider_space_widens_radius_and_cells(replay: Replay) -> None:
     exploring = explorer(exploration__units="span", exploration__reference_span=10.0)
-    exploring.fit_to_representation(PHI, replay, first=True)
+    exploring.fit_to_representation(PHI, replay, None)
     unit = exploring.unit
     assert unit == pytest.approx(1.9, abs=0.05)  # φ spans 19 of the 10 that are meant
     assert exploring.radius == pytest.approx(unit * 2.0)
     assert exploring.measures.visits.places.size == pytest.approx(unit)
     doubled = linear(2 * np.eye(SHAPE.observation_dim, 2), np.zeros(2))
-    exploring.fit_to_representation(doubled, replay, first=False)
+    exploring.fit_to_representation(doubled, replay, PHI)
     assert exploring.unit == pytest.approx(2 * unit)
     assert visits(exploring).sum() == 30
     assert exploring.metrics()["exploration/unit"] == exploring.unit
+
+
+def test_potentials_follow_their_states_into_a_space_that_has_turned(replay: Replay) -> None:
+    fields = {"representation__dim": 3, "exploration__directions": 2}
+    exploring = explorer(exploration__potential_weight=0.5, **fields)
+    was = linear(np.eye(SHAPE.observation_dim, 3), np.zeros(3))
+    exploring.fit_to_representation(was, replay, None)
+    tried, other = np.array([[15.5, 0.5, 0.0]]), np.array([[2.5, 0.5, 0.0]])
+    exploring.measures.record_outcomes(tried, np.array([6.0]))
+    turned = linear(np.eye(SHAPE.observation_dim, 3)[:, ::-1], np.array([0.0, 0.0, 7.0]))
+    exploring.fit_to_representation(turned, replay, was)
+    now = np.array([[0.0, 0.5, 22.5]])
+    assert exploring.measures.potential(now).tolist() == [-6.0]
+    assert exploring.measures.potential(other[:, ::-1] + [0, 0, 7.0]).tolist() == [0.0]
 
 
 def test_lengths_follow_the_smaller_of_what_was_visited_and_what_a_segment_covers(
@@ -143,12 +157,12 @@ def test_lengths_follow_the_smaller_of_what_was_visited_and_what_a_segment_cover
     # φ spans 19, and every segment covers 5.
     fields = {"exploration__units": "segment", "exploration__reference_span": 10.0}
     exploring = explorer(exploration__reference_segment=10.0, **fields)
-    exploring.fit_to_representation(PHI, replay, first=True)
+    exploring.fit_to_representation(PHI, replay, None)
     assert exploring.unit == pytest.approx(0.5)
     assert exploring.radius == pytest.approx(0.5 * 2.0)
     assert exploring.measures.visits.places.size == pytest.approx(0.5)
     wide = explorer(exploration__reference_segment=1.0, **fields)
-    wide.fit_to_representation(PHI, replay, first=True)
+    wide.fit_to_representation(PHI, replay, None)
     assert wide.unit == pytest.approx(1.9, abs=0.05)
 
 
@@ -158,17 +172,17 @@ def test_lengths_only_grow(replay: Replay) -> None:
         exploration__reference_span=10.0,
         exploration__reference_segment=10.0,
     )
-    exploring.fit_to_representation(PHI, replay, first=True)
+    exploring.fit_to_representation(PHI, replay, None)
     for factor, expected in ((0.5, 0.5), (1.05, 0.5), (3.0, 1.5), (1.0, 1.5)):
         scaled = linear(factor * np.eye(SHAPE.observation_dim, 2), np.zeros(2))
-        exploring.fit_to_representation(scaled, replay, first=False)
+        exploring.fit_to_representation(scaled, replay, PHI)
         assert exploring.unit == pytest.approx(expected)
 
 
 def test_where_no_segment_is_whole_the_span_decides() -> None:
     short = stack([episode(length=3), episode(length=4)])
     exploring = explorer(exploration__units="segment", exploration__reference_span=3.0)
-    exploring.fit_to_representation(PHI, short, first=True)
+    exploring.fit_to_representation(PHI, short, None)
     assert exploring.unit == pytest.approx(1.0, abs=0.05)  # φ spans 3
 
 
@@ -177,7 +191,7 @@ def test_moments_are_of_all_visits_under_the_newest_representation(replay: Repla
     exploring.record(episode(length=4))
     assert exploring.embeddings.mean.tolist() == [2.0, 0.5]  # of 0.5, 1.5, 2.5 and 3.5
     doubled = linear(2 * np.eye(SHAPE.observation_dim, 2), np.zeros(2))
-    exploring.fit_to_representation(doubled, replay, first=False)
+    exploring.fit_to_representation(doubled, replay, PHI)
     # Steps 0 to 19 and 0 to 9 of two episodes, each at twice 0.5 + step.
     mean = 2 * (0.5 + (np.arange(20).sum() + np.arange(10).sum()) / 30)
     np.testing.assert_allclose(exploring.embeddings.mean, [mean, 1.0], rtol=1e-6)
@@ -186,7 +200,7 @@ def test_moments_are_of_all_visits_under_the_newest_representation(replay: Repla
 
 def test_candidates_of_reachable_novelty_know_the_graph(replay: Replay) -> None:
     exploring = explorer(exploration__novelty="reachable")
-    exploring.fit_to_representation(PHI, replay, first=True)
+    exploring.fit_to_representation(PHI, replay, None)
     exploring.refresh_novelty(PHI, SEEING, replay)
     pool = exploring.candidates(PHI, replay, jax.random.key(0))
     assert pool.graph is not None
@@ -199,7 +213,7 @@ def test_candidates_of_reachable_novelty_know_the_graph(replay: Replay) -> None:
 @pytest.mark.parametrize("counts", ["hashed", "neighbours"])
 def test_landmarks_take_the_place_of_cells(replay: Replay, counts: str) -> None:
     exploring = explorer(exploration__counts=counts)
-    exploring.fit_to_representation(PHI, replay, first=True)
+    exploring.fit_to_representation(PHI, replay, None)
     exploring.refresh_novelty(PHI, SEEING, replay)
     exploring.record(episode(length=20))
     exploring.refresh_novelty(PHI, SEEING, replay)
@@ -219,7 +233,7 @@ def test_landmarks_take_the_place_of_cells(replay: Replay, counts: str) -> None:
 
 def test_candidates_carry_their_measures(replay: Replay) -> None:
     exploring = explorer(exploration__novelty="immediate", exploration__potential_weight=0.5)
-    exploring.fit_to_representation(PHI, replay, first=True)
+    exploring.fit_to_representation(PHI, replay, None)
     exploring.measures.record_outcomes(at((2.5, 0.5)), np.array([6.0]))
     exploring.refresh_novelty(PHI, SEEING, replay)
     pool = exploring.candidates(PHI, replay, jax.random.key(0))
@@ -235,7 +249,7 @@ def test_candidates_carry_their_measures(replay: Replay) -> None:
 
 def test_novelty_is_refreshed_from_the_stored_rollouts(replay: Replay) -> None:
     exploring = explorer(exploration__novelty="cumulative", exploration__count_discount=0.5)
-    exploring.fit_to_representation(PHI, replay, first=True)
+    exploring.fit_to_representation(PHI, replay, None)
     exploring.refresh_novelty(PHI, SEEING, replay)
     # The long rollout sees n = 2, 2, 1, 1, 0 at its boundaries 0, 5, ... 20; the short one,
     # which is younger, 2, 2, 1 at 0, 5, 10.
@@ -248,7 +262,7 @@ def test_novelty_is_refreshed_from_the_stored_rollouts(replay: Replay) -> None:
 def test_state_restores_everything(replay: Replay) -> None:
     exploring = explorer(exploration__units="span")
     exploring.record(episode(success=True))
-    exploring.fit_to_representation(PHI, replay, first=True)
+    exploring.fit_to_representation(PHI, replay, None)
     exploring.refresh_novelty(PHI, SEEING, replay)
     exploring.set_probability(0.5, success=0.0)
     exploring.candidates(PHI, replay, jax.random.key(0))

@@ -48,6 +48,7 @@ def walks(dim: int) -> Boundaries:
 def explored(name: str, dim: int, **fields: Any) -> Measures:
     """After an update of φ with all episodes but two, which come afterwards."""
     settings: dict[str, Any] = {"counts": name, "cell_size": 1.5, "directions": 0, "waypoints": 0.0}
+    settings |= {"insistence": 0.0}
     measures = Measures(ExplorationConfig(**(settings | fields)), dim)
     stored = walks(dim)
     earlier = stored._replace(

@@ -204,10 +204,12 @@ def test_no_attempts_are_fine() -> None:
     assert grid.potential(np.array([A])).tolist() == [0]
 
 
-def test_resizing_keeps_potentials_as_means_in_the_wider_cells() -> None:
+def test_potentials_go_where_the_states_of_their_cells_are_and_stay_means() -> None:
     grid = measures()
     grid.record_outcomes(np.array([A, A, A, B]), np.array([2.0, 2.0, 2.0, 6.0]))
+    before = grid.keys(np.array([A, B, C]))
     grid.divide(2.0, np.array([A, B, C]))
+    grid.carry(before, grid.keys(np.array([A, B, C])))
     # A and B share a cell of edge 2 now: three attempts at -2 and one at -6.
     assert grid.potential(np.array([A, B, C])).tolist() == [-3, -3, 0]
     grid.recount(np.array([A, B, C]))
