@@ -78,10 +78,11 @@ class Cheetah(SimulatedTask):
                 reach=self._reach(left, right),
             ),
             camera=Camera((2.1, 0.0, 0.8), 4.6, elevation=-14.0, height=320, width=640, slack=2.5),
-            observation_size=POSITIONS + VELOCITIES,
+            observation_size=POSITIONS + VELOCITIES + (parsed.pitch == "cos_sin"),
             options=parsed,
         )
         self._goal_range = goal_range
+        self._sees_angle = parsed.pitch == "angle"
         self._robot_coordinates = POSITIONS, VELOCITIES
         self._initial_positions = np.zeros(POSITIONS)
 
@@ -89,7 +90,9 @@ class Cheetah(SimulatedTask):
         qpos = self._qpos
         x, z, pitch, *_ = qpos.tolist()
         info: Info = {"xy": (x, z), "is_healthy": math.cos(pitch) > 0.0}
-        return np.concatenate((qpos, self._qvel)), x, z, info
+        # The angle itself grows with every somersault, and a φ of what is slow would follow it.
+        seen = (pitch,) if self._sees_angle else (math.cos(pitch), math.sin(pitch))
+        return np.concatenate((qpos[:2], seen, qpos[3:], self._qvel)), x, z, info
 
     def _goal_mark(self) -> tuple[float, float, float]:
         return self._goal_x, 0.0, self._goal_y

@@ -128,7 +128,7 @@ def _cheetah_task(name: str, map_name: str, goal: tuple[float, float], summary: 
         start=(0.0, 0.0),
         goal=goal,
         horizon=1000,
-        observation=18,
+        observation=19,
         summary=summary,
         entry_point=f"hess.envs.cheetah:{name}",
     )

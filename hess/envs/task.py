@@ -230,6 +230,7 @@ class GoalTask(gymnasium.Env[Any, NDArray[Any]]):
 REWARDS = ("sparse", "negative", "dense")
 RENDER_MODES = ("rgb_array",)
 TRACKS = ("closed", "open")
+PITCHES = ("cos_sin", "angle")
 
 
 @dataclass(frozen=True)
@@ -282,11 +283,15 @@ class CheetahOptions(TaskOptions):
 
     track: str = "closed"
     """"closed" between two walls, or "open": a plane without end."""
+    pitch: str = "cos_sin"
+    """The torso's, in the observation: its cosine and sine, or the "angle", which has no bound."""
 
     def _check(self) -> None:
         super()._check()
         if self.track not in TRACKS:
             raise unknown("track", str(self.track), TRACKS)
+        if self.pitch not in PITCHES:
+            raise unknown("pitch option", str(self.pitch), PITCHES)
 
 
 @dataclass(frozen=True)

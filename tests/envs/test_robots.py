@@ -163,6 +163,19 @@ def test_the_cheetah_is_gymnasiums(build: Any) -> None:
         assert (model.dof_damping == original.dof_damping).all()
 
 
+def test_the_cheetahs_pitch_is_seen_without_its_turns(build: Any) -> None:
+    usual, angle = build("CheetahHurdle"), build("CheetahHurdle", pitch="angle")
+    for env in (usual, angle):
+        env.reset(seed=0)
+        env.unwrapped.data.qpos[2] = 7.0  # more than a turn
+    unbounded, seen = (env.step(np.zeros(6))[0]["observation"] for env in (angle, usual))
+    assert unbounded.shape == (18,)
+    assert unbounded[2] > 2 * np.pi
+    np.testing.assert_allclose(seen[2:4], [np.cos(unbounded[2]), np.sin(unbounded[2])], rtol=1e-6)
+    assert seen[:2].tolist() == unbounded[:2].tolist()
+    assert seen[4:].tolist() == unbounded[3:].tolist()
+
+
 def pull_cheetah(env: Any, lift: Any) -> dict[str, Any]:
     data, goal = env.unwrapped.data, env.unwrapped.floor_plan.goal
     info: dict[str, Any] = {}

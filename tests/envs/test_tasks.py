@@ -58,6 +58,7 @@ def test_gymnasiums_own_checker_passes(name: str, build: Any) -> None:
     [
         ("CheetahHurdle", {"track": "open"}),
         ("CheetahAscending", {"track": "open"}),
+        ("CheetahAscending", {"pitch": "angle"}),
         ("AntPush", {"goal_post": True}),
         ("AntPush", {"observe_block": True}),
         ("AntPushImages", {"observe_block": True, "goal_post": True}),
