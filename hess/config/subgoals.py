@@ -121,7 +121,7 @@ class ExplorationConfig:
     revisit_cost: float = 2.0
     """What each segment of an episode that ended in or next to a cell adds to the log of the cell's
     visits, or of what the novelty takes for them, for the rest of the episode."""
-    insistence: float = 0.5
+    insistence: float = 0.25
     """Share of exploring episodes that go on where they are, whatever came of it so far: no place
     wears out, and nothing is an obstacle. What a robot has yet to learn, such as to climb, and what
     it never can look alike at first."""
