@@ -83,8 +83,9 @@ def _resident_row(size: Size) -> Row:
             "representation.interval": 1,
         },
     )
-    agent = Hess(config, ANT_MAZE)
-    episode = noise_episode(ANT_MAZE, np.random.default_rng(0))
+    shape = ANT_MAZE._replace(subgoal_dim=config.representation.dim)
+    agent = Hess(config, shape)
+    episode = noise_episode(shape, np.random.default_rng(0))
     for _ in range(agent.replay.slots):
         agent.replay = insert(agent.replay, episode)
     for _ in range(2):
