@@ -163,7 +163,8 @@ _ROWS = (
         "dads",
         "skills by predictable and distinct dynamics, then a high level over the skills",
         "5.2",
-        {"representation.dim": 2},
+        # With half as many updates of the actor, skills are not distinct when control begins.
+        {"representation.dim": 2, "low.actor_interval": 1},
         "hess.agents.dads.agent:Dads",
     ),
 )
