@@ -6,8 +6,11 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
+from hess.analysis.maps import draw_plan
 from hess.errors import HessError
 from hess.runs.run import Run, task_plan
 
@@ -31,6 +34,15 @@ def test_walls_of_a_module_that_is_imported_are_drawn(tmp_path: Path) -> None:
     plan = run_on("hess.envs:hess/PointMaze-v0", tmp_path).plan
     assert plan is not None
     assert plan.bounds == (-2.0, -2.0, 10.0, 10.0)
+
+
+def test_without_walls_a_map_shows_where_the_robot_was() -> None:
+    figure = Figure()
+    axes = figure.add_subplot()
+    draw_plan(axes, None, np.array([[-3.0, 1.0], [5.0, 9.0]]))
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("x", "y")
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    assert (left < -3, right > 5, low < 1, high > 9) == (True, True, True, True)
 
 
 def test_settings_that_came_later_do_not_tell_old_runs_from_new_ones(tmp_path: Path) -> None:

@@ -94,6 +94,19 @@ def test_plain_lines_are_sparse(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "started it\n"
 
 
+def test_plain_lines_show_what_is_running_once_a_minute(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("hess.sweeps.overview.time.monotonic", lambda: now[0])
+    plain, seen = PlainOverview(), overview("running", "done")
+    for now[0] in (159.0, 161.0, 162.0):
+        plain.show(seen)
+    first, running = capsys.readouterr().out.splitlines()
+    assert first == summary(seen)
+    assert running.startswith(f"  {seen.runs[0].run.key}: ")
+
+
 def test_a_new_robot_is_estimated_like_other_environments(monkeypatch: pytest.MonkeyPatch) -> None:
     ant = TASKS["AntMaze"]
     monkeypatch.setitem(TASKS, "AntMaze", dataclasses.replace(ant, robot="crab"))
