@@ -194,7 +194,10 @@ class Trainer:
     def _learn(self, collected: Sequence[Collected]) -> dict[str, float]:
         start = time.perf_counter()
         episodes = [each.episode for each in collected]
-        metrics = self.agent.learn(episodes, self._display.progress)
+        try:
+            metrics = self.agent.learn(episodes, self._display.progress)
+        except HessError as error:
+            raise HessError(f"learning on {self.config.task!r} stopped: {error}") from error
         learning = time.perf_counter() - start
         for name, value in metrics.items():
             if not math.isfinite(value):
