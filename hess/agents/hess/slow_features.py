@@ -15,6 +15,7 @@ from hess.learning.networks import MLP
 
 _LEAST_STD = 1e-6  # an entry that varies less is constant
 _RIDGE = 1e-5  # added to the variance of one step, in units of an entry's own
+_MOST_ENTRIES = 1_000  # of an observation; of larger ones, such as pictures, as many mixtures
 _FIRST_MOVE = 1.5  # in c steps, root mean square: the scale of a φ before which there was none
 
 
@@ -65,6 +66,10 @@ def slow_start(
     observations: Floats, lengths: NDArray[Any], before: Floats | None, dim: int, interval: int
 ) -> Start:
     """The slowest directions, turned to where φ was before, if it was. [E, T+1, ...], [E]."""
+    if observations.shape[-1] > _MOST_ENTRIES:
+        mixing = _mixing(observations.shape[-1])
+        start = slow_start(observations @ mixing, lengths, before, dim, interval)
+        return start._replace(weight=mixing @ start.weight)
     slow = slow_directions(observations, lengths)
     directions = np.zeros((observations.shape[-1], dim))  # all 0 beyond what varies
     found = slow.directions[:, :dim]
@@ -77,6 +82,12 @@ def slow_start(
     seen = np.arange(before.shape[1]) <= lengths[:, None]
     bias = before[seen].mean(0) - slow.centre @ directions
     return Start(directions, bias, slow.strengths)
+
+
+def _mixing(entries: int) -> Floats:
+    """Random mixtures, always the same, in which distances are what they were. -> [obs, k]."""
+    drawn = np.random.default_rng(0).standard_normal((entries, _MOST_ENTRIES), dtype=np.float32)
+    return drawn / np.float32(np.sqrt(_MOST_ENTRIES))
 
 
 def changes(values: Floats, lengths: NDArray[Any], apart: int) -> Floats:

@@ -17,6 +17,7 @@ from hess.agents.hess.slow_features import (
     first_scale,
     linear_network,
     slow_directions,
+    slow_start,
 )
 from hess.arrays import Floats
 from hess.learning.networks import MLP
@@ -47,6 +48,21 @@ def test_what_leads_far_for_its_pace_comes_first() -> None:
         within = [each[..., place] - each[..., place].mean(1)[:, None] for each in (found, known)]
         assert correlation(*within) > 0.9
     assert slow.strengths.tolist() == sorted(slow.strengths, reverse=True)
+
+
+def test_large_observations_have_the_same_slow_directions() -> None:
+    """As pictures have: two numbers that matter, each in many entries, and noise in all of them."""
+    rng = np.random.default_rng(2)
+    known = rollouts(0.3)[:20, :, :2]
+    entries = known @ rng.normal(size=(2, 1_500)) + 0.1 * rng.normal(size=(20, 101, 1_500))
+    start = slow_start(entries.astype(np.float32), LENGTHS[:20], None, 2, 5)
+    assert start.weight.shape == (1_500, 2)
+    found = (entries @ start.weight + start.bias).reshape(-1, 2)
+    for place in range(2):
+        asked = known[..., place].ravel()
+        fitted = np.column_stack([found, np.ones(len(found))])
+        told = fitted @ np.linalg.lstsq(fitted, asked, rcond=None)[0]
+        assert correlation(told, asked) > 0.98
 
 
 def walks(count: int, seed: int) -> Floats:
