@@ -50,18 +50,17 @@ class Series:
         return Series(self.steps[kept], self.values[kept])
 
     def smoothed(self) -> Series:
-        """The running mean over a fortieth of a self."""
+        """The running mean over a fortieth of the series."""
         return Series(self.steps, running_mean(self.values, max(len(self.steps) // 40, 1)))
 
 
 def running_mean(values: Floats, window: int) -> Floats:
-    """Mean over a centred window, shorter at both ends."""
+    """Mean of each value and those before it: a curve shows nothing that came later."""
     if window <= 1:
         return values
     sums = np.concatenate([[0.0], np.cumsum(values)])
-    places = np.arange(len(values))
-    first = np.maximum(places - (window - 1) // 2, 0)
-    last = np.minimum(places + window // 2 + 1, len(values))
+    last = np.arange(len(values)) + 1
+    first = np.maximum(last - window, 0)
     return (sums[last] - sums[first]) / (last - first)
 
 
