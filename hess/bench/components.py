@@ -51,7 +51,10 @@ def representation(size: Size) -> list[Row]:
     """Milliseconds of a minibatch and the seconds of the published number of them."""
     config = preset("paper")
     learner = Representation(
-        config.representation, ANT_MAZE.observation_dim, config.subgoal_interval
+        config.representation,
+        ANT_MAZE.observation_dim,
+        ANT_MAZE.subgoal_dim,
+        config.subgoal_interval,
     )
     replay = noise_replay(ANT_MAZE, size.stored)
     state = learner.init(jax.random.key(0))

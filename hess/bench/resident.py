@@ -83,7 +83,9 @@ def _resident_row(size: Size) -> Row:
             "representation.interval": 1,
         },
     )
-    shape = ANT_MAZE._replace(subgoal_dim=config.representation.dim)
+    shape = ANT_MAZE._replace(
+        subgoal_dim=config.representation.dimensions(ANT_MAZE.observation_dim)
+    )
     agent = Hess(config, shape)
     episode = noise_episode(shape, np.random.default_rng(0))
     for _ in range(agent.replay.slots):

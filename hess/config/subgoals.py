@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+MOST_DIMENSIONS = 8  # of φ, where nobody says how many
+
 
 @dataclass(frozen=True)
 class RepresentationConfig:
     """φ: the subgoal representation, learned from slow dynamics (§3.1)."""
 
-    dim: int = 4
-    """d: dimension of the subgoal space; 2 in the paper. A robot that moves at random turns as
+    dim: int | None = None
+    """d: dimension of the subgoal space; 2 in the paper. None: 8, or half of the observation's
+    entries if that is less, as velocities are never slow. A robot that moves at random turns as
     slowly as it gets anywhere, so that two coordinates need more dimensions beside them; which of
     these lead nowhere shows later, and then they weigh less (`exploration.least_weight`)."""
     start: Literal["before", "slow"] = "slow"
@@ -47,6 +50,11 @@ class RepresentationConfig:
     """m: minibatches per update."""
     refresh: int = 2_500
     """Minibatches after which priorities are computed anew within an update."""
+
+    def dimensions(self, observation_dim: int) -> int:
+        """d for observations of this size."""
+        half = (observation_dim + 1) // 2
+        return self.dim if self.dim is not None else min(MOST_DIMENSIONS, half)
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ class Task:
             observation_dim=self.observation_dim,
             goal_dim=self.goal_dim,
             action_dim=self.action_dim,
-            subgoal_dim=config.representation.dim,
+            subgoal_dim=config.representation.dimensions(self.observation_dim),
             segments=segment_counts(self.horizon, config.subgoal_interval),
         )
 

@@ -49,7 +49,7 @@ def refuse_giants(config: Config, build: Callable[[], Agent], size: int) -> None
     """
     most = max(size, _HARMLESS)
     layers = [value for value in flat_fields(config).values() if _is_layers(value)]
-    widest = max(config.representation.dim, *(max(each) for each in layers))
+    widest = max(config.representation.dim or 1, *(max(each) for each in layers))
     deepest = max(map(len, layers))
     if deepest > _MOST_LAYERS or 4 * widest > most:
         raise HessError(

@@ -10,6 +10,7 @@ from hess.agents.hess.exploration.novelty import NOVELTIES
 from hess.agents.hess.exploration.potential import POTENTIALS
 from hess.config import Config, flat_fields
 from hess.config.baselines import NO_BONUS
+from hess.config.subgoals import MOST_DIMENSIONS
 from hess.envs.success import check_rule
 from hess.errors import HessError
 
@@ -20,7 +21,7 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
         "at least 1",
         lambda value: value is None or value >= 1,
         "subgoal_interval horizon steps num_envs evaluation.interval evaluation.episodes "
-        "record.checkpoint_interval record.snapshot_interval high.choices",
+        "record.checkpoint_interval record.snapshot_interval high.choices representation.dim",
     ),
     (
         "positive",
@@ -28,7 +29,7 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
         "subgoal_radius low.learning_rate low.batch_size low.initial_temperature "
         "low.updates_per_decision low.actor_interval high.learning_rate high.batch_size "
         "high.initial_temperature high.updates_per_decision high.actor_interval "
-        "representation.dim representation.learning_rate representation.batch_size "
+        "representation.learning_rate representation.batch_size "
         "representation.margin representation.interval representation.first_update "
         "representation.minibatches representation.refresh exploration.candidates "
         "exploration.pool exploration.cell_size exploration.success_window "
@@ -113,11 +114,12 @@ def _validate_combinations(config: Config) -> None:
         )
     if config.high.memory_input and not config.high.embedding_input:
         raise HessError("high.memory_input=True needs high.embedding_input=True")
-    least = 2 * representation.dim
+    dim = MOST_DIMENSIONS if representation.dim is None else representation.dim
+    least = 2 * dim
     if representation.start == "slow" and any(size < least for size in representation.hidden):
         raise HessError(
             f"representation.hidden={representation.hidden} is too small for "
-            f"representation.start='slow': {representation.dim} dimensions of φ need {least} units"
+            f"representation.start='slow': {dim} dimensions of φ need {least} units"
         )
     if kind != NO_BONUS and config.high.warmup == "uniform":
         raise HessError(

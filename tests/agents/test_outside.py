@@ -21,7 +21,7 @@ from hess.errors import HessError
 from hess.replay.ring import Replay
 from hess.training.validation import validate
 from tests.agents.hess.exploration.test_explorer import PHI, SEEING, episode, explorer
-from tests.agents.tiny import stack
+from tests.agents.tiny import SHAPE, stack
 
 FILE = """
 import numpy as np
@@ -103,7 +103,7 @@ def test_its_state_is_part_of_the_checkpoint(replay: Replay) -> None:
     exploring = explorer(**OWN)
     exploring.refresh_novelty(PHI, SEEING, replay)
     assert int(exploring.state()["measures.rollouts"]) == 2
-    copy = Explorer(exploring.config)
+    copy = Explorer(exploring.config, SHAPE.subgoal_dim)
     copy.restore(exploring.state())
     assert int(copy.state()["measures.rollouts"]) == 2
 

@@ -81,7 +81,7 @@ def program(phi: Objective, sizes: list[int], replay: Replay) -> str:
 def test_only_known_distances_and_networks_with_one_hidden_layer_are_ours(replay: Replay) -> None:
     assert "@hess_triplets(" in program(learner(hidden=(4,)), [OBSERVATION, 4, 2], replay)
     deep = program(learner(hidden=(4, 4)), [OBSERVATION, 4, 4, 2], replay)
-    wide = program(learner(hidden=(4,), dim=9), [OBSERVATION, 4, 9], replay)
+    wide = program(learner(hidden=(4,)), [OBSERVATION, 4, 9], replay)
     other = program(learner(hidden=(4,), distance="l1"), [OBSERVATION, 4, 2], replay)
     assert "hess_triplets" not in deep + wide + other
 
@@ -89,7 +89,7 @@ def test_only_known_distances_and_networks_with_one_hidden_layer_are_ours(replay
 @pytest.mark.parametrize("distance", ["l2", "squared_mean"])
 @pytest.mark.parametrize("margin", [0.01, 0.25, 30.0])
 def test_a_run_that_starts_finds_both_alike(distance: str, margin: float) -> None:
-    check_gradient(learner(distance=distance, margin=margin), OBSERVATION)
+    check_gradient(learner(distance=distance, margin=margin), OBSERVATION, 2)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_without_compiled_code_there_is_nothing_to_compare(monkeypatch: pytest.M
     check_gradient.cache_clear()
     monkeypatch.setattr(triplets, "is_loaded", lambda: False)
     monkeypatch.setattr(objective, "triplet_loss", lambda *arguments: 1 / 0)
-    check_gradient(learner(), OBSERVATION)
+    check_gradient(learner(), OBSERVATION, 2)
 
 
 def test_nothing_outside_of_the_replay_is_read(replay: Replay) -> None:

@@ -81,7 +81,7 @@ class HierarchyRollout:
         self._rng = None if policy.acts_greedily(self._active_probability, rng) else rng
         self._excursion = policy.excursion(len(episode.subgoals), self._active_probability, rng)
         observation_dim = episode.observations.shape[1]
-        dim = policy.config.representation.dim
+        dim = episode.embeddings.shape[1]
         self._low_input = np.zeros(observation_dim + 2 * dim, np.float32)
         self._state = self._low_input[:observation_dim]
         self._embedding = self._low_input[observation_dim : observation_dim + dim]

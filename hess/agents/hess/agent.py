@@ -75,12 +75,12 @@ class Hess(BaseAgent):
     def __init__(self, config: Config, shape: EpisodeShape):
         """Line 1: initialise π_h, π_l and φ; an empty replay; no counts."""
         super().__init__(config, shape, learners=(2,))  # low, high
-        dim = config.representation.dim
+        dim = shape.subgoal_dim
         low_dim = low_input_dim(config.low, shape.observation_dim, dim)
         self._low = SAC(config.low, low_dim, shape.action_dim)
         self._high = HighLevel(config, shape)
         self._representation = Representation(
-            config.representation, shape.observation_dim, config.subgoal_interval
+            config.representation, shape.observation_dim, dim, config.subgoal_interval
         )
         high_key, low_key, representation_key = jax.random.split(self._key, 3)
         high = self._high.init(high_key)
@@ -90,7 +90,7 @@ class Hess(BaseAgent):
             self._representation.init(representation_key),
             high.bonus,
         )
-        self.explorer = Explorer(config)
+        self.explorer = Explorer(config, dim)
         self.successes = 0
         self.goal_moments = Moments(shape.goal_dim)
         self._known: Floats = np.zeros(shape.observation_dim)  # share of each entry that φ tells

@@ -36,7 +36,7 @@ class HighLevel:
 
     def __init__(self, config: Config, shape: EpisodeShape):
         self.config = config
-        dim = config.representation.dim
+        dim = shape.subgoal_dim
         inputs = high_input_dim(config.high, shape.observation_dim, dim, shape.goal_dim)
         self.sac = SAC(config.high, inputs, dim)
         kind = BONUSES[config.intrinsic.kind]  # none where the task's reward is all

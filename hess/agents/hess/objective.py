@@ -132,20 +132,20 @@ class Objective(NamedTuple):
 
 
 @lru_cache
-def check_gradient(objective: Objective, observation_dim: int) -> None:
+def check_gradient(objective: Objective, observation_dim: int, dim: int) -> None:
     """Refuse to learn φ by a compiled gradient that is not the one of `Objective.loss`.
 
     One minibatch of made-up states will do: steps of all sizes, so that some triplets are apart
     and others are not, whatever the margin.
     """
     config, states = objective.config, objective.interval + 8
-    network = MLP([observation_dim, *config.hidden, config.dim], jax.random.key(0))
+    network = MLP([observation_dim, *config.hidden, dim], jax.random.key(0))
     if not triplets.suits(config.distance, network):
         return
     rng, sizes = np.random.default_rng(0), np.logspace(-2, 2, 8)
     slots, starts, batch = len(sizes), states - objective.interval, config.batch_size
     observations = sizes[:, None, None] * rng.standard_normal((slots, states, observation_dim))
-    old = rng.standard_normal((slots, states, config.dim))
+    old = rng.standard_normal((slots, states, dim))
     weights = rng.uniform(0.0, 1.0, (slots, starts))
     drawn, held = (
         Index(*(jnp.asarray(rng.integers(0, most, batch)) for most in (slots, starts)))

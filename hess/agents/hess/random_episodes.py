@@ -34,9 +34,9 @@ class RandomRollout:
 
     def __init__(self, config: Config, episode: Episode, rng: np.random.Generator):
         self._episode, self._rng = episode, rng
-        shape, dim = config.high.subgoal_shape, config.representation.dim
-        for segment in range(len(episode.high_actions)):
-            episode.high_actions[segment] = uniform_offset(shape, dim, rng)
+        segments, dim = episode.high_actions.shape
+        for segment in range(segments):
+            episode.high_actions[segment] = uniform_offset(config.high.subgoal_shape, dim, rng)
 
     def act(self, step: int) -> Floats:
         """A uniform action."""

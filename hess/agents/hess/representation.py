@@ -52,9 +52,9 @@ def update_is_due(config: RepresentationConfig, before: int, now: int) -> bool:
 class Representation:
     """Learns φ in updates of m minibatches, each update against φ as it was before."""
 
-    def __init__(self, config: RepresentationConfig, observation_dim: int, interval: int):
+    def __init__(self, config: RepresentationConfig, observation_dim: int, dim: int, interval: int):
         self.config = config
-        self.observation_dim = observation_dim
+        self.observation_dim, self.dim = observation_dim, dim
         self.interval = interval
         self.objective = Objective(config, interval)
         self.optimiser = Adam(config.learning_rate)
@@ -64,13 +64,13 @@ class Representation:
 
     def init(self, key: PRNGKeyArray) -> RepresentationState:
         """A random φ that has had no update."""
-        network = MLP([self.observation_dim, *self.config.hidden, self.config.dim], key)
+        network = MLP([self.observation_dim, *self.config.hidden, self.dim], key)
         updates = jnp.zeros((), jnp.int32)
         return RepresentationState(network, self.optimiser.init(network), updates)
 
     def check(self) -> None:
         """Before a run learns anything: compiled code must minimise what objective.py says."""
-        check_gradient(self.objective, self.observation_dim)
+        check_gradient(self.objective, self.observation_dim, self.dim)
 
     def update(
         self, state: RepresentationState, replay: Replay, key: PRNGKeyArray, report: Progress
@@ -113,8 +113,8 @@ class Representation:
         before = None
         if int(state.updates) > 0:
             before = np.asarray(self._embed(state.network, replay))[newest]
-        start = slow_start(observations, lengths, before, self.config.dim, self.interval)
-        random = MLP([self.observation_dim, *self.config.hidden, self.config.dim], key)
+        start = slow_start(observations, lengths, before, self.dim, self.interval)
+        random = MLP([self.observation_dim, *self.config.hidden, self.dim], key)
         network = linear_network(random, start.weight, start.bias)
         logged = {
             f"representation/strength_{place}": float(strength / start.strengths[0])

@@ -58,7 +58,7 @@ def replay() -> Replay:
 
 @pytest.fixture(scope="module")
 def learner() -> Representation:
-    return Representation(CONFIG, SHAPE.observation_dim, INTERVAL)
+    return Representation(CONFIG, SHAPE.observation_dim, SHAPE.subgoal_dim, INTERVAL)
 
 
 def update(
@@ -154,7 +154,7 @@ def test_learning_lowers_the_loss_and_spares_the_start(replay: Replay) -> None:
     config = RepresentationConfig(
         hidden=(16,), batch_size=16, learning_rate=1e-2, minibatches=200, refresh=100, margin=1.0
     )
-    learner = Representation(config, SHAPE.observation_dim, INTERVAL)
+    learner = Representation(config, SHAPE.observation_dim, SHAPE.subgoal_dim, INTERVAL)
     state = learner.init(jax.random.key(0))
     before = np.asarray(state.network.weights[0]).copy()
     later, metrics, _ = update(learner, state, replay, 0)

@@ -144,7 +144,9 @@ def update(learner: Representation, state: Any, replay: Any, seed: int) -> tuple
 
 def test_an_update_starts_at_slow_directions_turned_to_where_they_were() -> None:
     config = tiny_config(representation__start="slow", representation__minibatches=1)
-    learner = Representation(config.representation, SHAPE.observation_dim, INTERVAL)
+    learner = Representation(
+        config.representation, SHAPE.observation_dim, SHAPE.subgoal_dim, INTERVAL
+    )
     replay = stack([play(RandomPolicy(config), seed) for seed in range(6)])
     states = np.asarray(replay.episodes.observations[0])
     lengths = np.asarray(replay.episodes.length)
@@ -163,7 +165,7 @@ def test_an_update_starts_at_slow_directions_turned_to_where_they_were() -> None
 
 def test_fewer_entries_than_dimensions_leave_the_rest_to_triplets() -> None:
     config = tiny_config(representation__dim=3)
-    learner = Representation(config.representation, 2, INTERVAL)
+    learner = Representation(config.representation, 2, 3, INTERVAL)
     replay = stack([play(RandomPolicy(tiny_config()), seed) for seed in range(6)])
     episodes = replay.episodes._replace(observations=replay.episodes.observations[..., :2])
     state = learner.init(jax.random.key(0))

@@ -34,7 +34,7 @@ class Prediction(Bonus):
 
     def __init__(self, config: Config, shape: EpisodeShape):
         super().__init__(config, shape)
-        self.dim = config.representation.dim
+        self.dim = shape.subgoal_dim
         self.optimiser = Adam(self.config.learning_rate)
 
     def init(self, key: PRNGKeyArray) -> PredictionState:

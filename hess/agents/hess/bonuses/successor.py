@@ -47,7 +47,7 @@ class Successor(Bonus):
 
     def __init__(self, config: Config, shape: EpisodeShape):
         super().__init__(config, shape)
-        self.dim = config.representation.dim
+        self.dim = shape.subgoal_dim
         # The features are what φ's last layer reads.
         inputs = (shape.observation_dim, *config.representation.hidden)
         self.features = inputs[-1]

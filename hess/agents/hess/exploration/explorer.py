@@ -41,12 +41,12 @@ _PARTS = 5  # of a segment, for edges from place to place: in c steps a robot sk
 class Explorer:
     """Measures (§3.2) and candidates for active selection (§3.3), kept up to date by the agent."""
 
-    def __init__(self, config: Config):
+    def __init__(self, config: Config, dim: int):
         self.config = config
-        self.measures = Measures(config.exploration, config.representation.dim)
-        self.metric: Floats = np.eye(config.representation.dim, dtype=np.float32)
+        self.measures = Measures(config.exploration, dim)
+        self.metric: Floats = np.eye(dim, dtype=np.float32)
         self.unit = 1.0  # factor on r_g, d_e and cell size
-        self.embeddings = Moments(config.representation.dim)  # of all that was visited, under φ now
+        self.embeddings = Moments(dim)  # of all that was visited, under φ now
         self.probability = 0.0  # p of the newest policy
         self._spread: dict[str, float] = {}  # of the measures over the newest pool
 

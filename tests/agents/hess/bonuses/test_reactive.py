@@ -25,7 +25,7 @@ def test_the_reward_by_hand() -> None:
 
 def test_every_stored_segment_has_the_reward_of_its_end() -> None:
     config = tiny_config(exploration__cell_size=1.0, exploration__novelty="immediate")
-    explorer = Explorer(config)
+    explorer = Explorer(config, SHAPE.subgoal_dim)
     explorer.unit = 2.0
     # 100 visits where the first segment ends, 4 where the second does, none where the third does.
     explorer.measures.visit(np.array([[5.5, 0.5]] * 100 + [[10.5, 0.5]] * 4))

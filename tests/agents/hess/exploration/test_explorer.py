@@ -24,7 +24,8 @@ SEEING = ViewedActor(HIGH, HighView(PHI))
 def explorer(**fields: Any) -> Explorer:
     """Cells of edge 1, in φ's own units."""
     settings = {"exploration__cell_size": 1.0, "exploration__units": "fixed"}
-    return Explorer(tiny_config(**(settings | fields)))
+    config = tiny_config(**(settings | fields))
+    return Explorer(config, config.representation.dimensions(SHAPE.observation_dim))
 
 
 def episode(length: int = 20, *, success: bool = False, embedded: bool = True) -> Episode:
@@ -225,7 +226,7 @@ def test_landmarks_take_the_place_of_cells(replay: Replay, counts: str) -> None:
     right = pool.novelty[order][len(order) // 2 :]
     assert (np.diff(right) <= 1e-12).all()
     assert right[-1] == pool.novelty.min() < right[0]
-    copy = Explorer(exploring.config)
+    copy = Explorer(exploring.config, SHAPE.subgoal_dim)
     copy.restore(exploring.state())
     again = copy.candidates(PHI, replay, jax.random.key(0))
     assert again.novelty.tolist() == pool.novelty.tolist()
@@ -266,7 +267,7 @@ def test_state_restores_everything(replay: Replay) -> None:
     exploring.refresh_novelty(PHI, SEEING, replay)
     exploring.set_probability(0.5, success=0.0)
     exploring.candidates(PHI, replay, jax.random.key(0))
-    copy = Explorer(exploring.config)
+    copy = Explorer(exploring.config, SHAPE.subgoal_dim)
     copy.restore(exploring.state())
     assert copy.metrics() == exploring.metrics()
     before, after = exploring.state(), copy.state()
