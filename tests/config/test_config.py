@@ -10,7 +10,7 @@ import itertools
 import pytest
 
 from hess import config as config_module
-from hess.config import Config, flat_fields, override
+from hess.config import Config, RepresentationConfig, flat_fields, override
 from hess.config.presets import PRESETS, preset
 from hess.errors import HessError
 from hess.training.validation import validate
@@ -100,7 +100,13 @@ def test_a_preset_sets_fields_that_exist_with_values_of_their_type(name: str) ->
     fields = flat_fields(Config())
     for field, value in PRESETS[name].items():
         assert field in fields
-        assert type(value) is type(fields[field]), field
+        assert fields[field] is None or type(value) is type(fields[field]), field
+
+
+@pytest.mark.parametrize(("entries", "dim"), [(1, 1), (2, 1), (7, 4), (15, 8), (16, 8), (104, 8)])
+def test_d_is_at_most_half_of_what_is_observed(entries: int, dim: int) -> None:
+    assert Config().representation.dimensions(entries) == dim
+    assert RepresentationConfig(dim=5).dimensions(entries) == 5
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -44,14 +44,14 @@ def test_the_replay_has_to_hold_an_episode() -> None:
 
 
 AT_LEAST_ONE = ["subgoal_interval", "steps", "num_envs", "evaluation.interval"]
-AT_LEAST_ONE += ["high.choices"]
+AT_LEAST_ONE += ["high.choices", "representation.dim"]
 AT_LEAST_ONE += ["evaluation.episodes", "record.checkpoint_interval", "record.snapshot_interval"]
 LEVEL = ["learning_rate", "batch_size", "initial_temperature", "updates_per_decision"]
 LEVEL += ["actor_interval"]
 POSITIVE = [f"{level}.{name}" for level in ("low", "high") for name in LEVEL]
 POSITIVE += [
     f"representation.{name}"
-    for name in ("dim", "learning_rate", "batch_size", "margin", "interval", "first_update")
+    for name in ("learning_rate", "batch_size", "margin", "interval", "first_update")
 ]
 POSITIVE += ["representation.minibatches", "representation.refresh", "subgoal_radius"]
 POSITIVE += ["exploration.success_window", "exploration.reference_span"]

@@ -75,7 +75,6 @@ def test_features_are_shares() -> None:
 @pytest.mark.parametrize("closed", [True, False])
 def test_learning_arrives_at_the_closed_form(closed: bool) -> None:
     config = tiny_config(
-        representation__dim=STATES,
         representation__hidden=(STATES,),
         intrinsic__hidden=(),
         intrinsic__learning_rate=1e-2,
@@ -83,7 +82,7 @@ def test_learning_arrives_at_the_closed_form(closed: bool) -> None:
         intrinsic__target_rate=0.1,
         intrinsic__weight=2.0,
     )
-    bonus, seen = Successor(config, SHAPE), chain(closed=closed)
+    bonus, seen = Successor(config, SHAPE._replace(subgoal_dim=STATES)), chain(closed=closed)
     state = bonus.init(jax.random.key(0))
     assert not np.asarray(state.successor(seen.embeddings)).any(), "ψ starts at 0"
     state = jax.lax.fori_loop(0, 2_000, lambda _, state: bonus.update(state, seen), state)
