@@ -13,6 +13,7 @@ from typing import Any
 
 from hess.config import flat_fields
 from hess.config.presets import preset
+from hess.config.subgoals import MOST_DIMENSIONS
 from hess.errors import unknown
 
 # --- sensitivity: which field takes which values, all else as it is ---------------------------
@@ -117,10 +118,15 @@ def hyper_parameters() -> str:
         "|---|---|---|---|---|",
     ]
     lines += [
-        f"| {name} | `{field}` | {paper[field]:g} | {default[field]:g} | {tried.get(field, '')} |"
+        f"| {name} | `{field}` | {_shown(paper[field])} | {_shown(default[field])} | "
+        f"{tried.get(field, '')} |"
         for name, field in _HYPER_PARAMETERS.items()
     ]
     return "\n".join(lines)
+
+
+def _shown(value: float | None) -> str:
+    return f"at most {MOST_DIMENSIONS}" if value is None else f"{value:g}"  # d alone may be open
 
 
 # --- figures ----------------------------------------------------------------------------------
