@@ -73,6 +73,7 @@ def update(size: Size) -> Measurement:
     from hess.config.presets import preset
     from hess.learning.inputs import no_scaling
     from hess.learning.sac import SAC
+    from hess.learning.subgoal_box import SubgoalBox
     from hess.learning.transitions import low_batch
     from hess.replay.ring import Replay
     from hess.replay.sampling import uniform_index
@@ -94,7 +95,7 @@ def update(size: Size) -> Measurement:
                 index,
                 config.low,
                 config.subgoal_interval,
-                radius=config.subgoal_radius,
+                box=SubgoalBox(config.subgoal_radius),
                 scaling=no_scaling(ANT_MAZE.observation_dim),
                 key=subgoal_key,
             )

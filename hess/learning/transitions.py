@@ -9,6 +9,7 @@ from jaxtyping import Array, PRNGKeyArray
 from hess.config import HighConfig, LowConfig
 from hess.learning.inputs import HighView, Scaling, high_input, low_input, measured, scaled
 from hess.learning.sac import Batch
+from hess.learning.subgoal_box import SubgoalBox
 from hess.replay.episode import Episode
 from hess.replay.sampling import Index
 
@@ -30,7 +31,7 @@ def low_batch(
     config: LowConfig,
     interval: int,
     *,
-    radius: Array | float,
+    box: SubgoalBox,
     scaling: Scaling,
     key: PRNGKeyArray,
 ) -> Batch:
@@ -47,11 +48,11 @@ def low_batch(
     share = jax.random.uniform(share_key, (*step.shape, 1))
     later = step + jax.random.randint(offset_key, step.shape, 1, interval + 1)
     reached = episodes.embeddings[slot, jnp.minimum(later, episodes.length[slot])]
-    offsets = jax.random.uniform(anywhere_key, embeddings.shape, minval=-1.0, maxval=1.0)
+    anywhere = jax.random.uniform(anywhere_key, embeddings.shape, minval=-1.0, maxval=1.0)
     subgoals = episodes.subgoals[slot, step // interval]
     kept = 1.0 - config.any_subgoal * (1.0 - config.hindsight)
     subgoals = jnp.where(share < config.hindsight, reached, subgoals)
-    subgoals = jnp.where(share > kept, embeddings + radius * offsets, subgoals)
+    subgoals = jnp.where(share > kept, embeddings + box.offsets(anywhere), subgoals)
     last = step + 1 == episodes.length[slot]
     return Batch(
         observations=low_input(
@@ -76,12 +77,12 @@ def high_batch(
     config: HighConfig,
     interval: int,
     *,
-    radius: Array | float,
+    box: SubgoalBox,
     view: HighView,
 ) -> Batch:
     """High-level transitions: from the start of a segment to its end, c steps or fewer later.
 
-    The action is the subgoal relative to φ(s), in units of r_g as it is now.
+    The action is the subgoal relative to φ(s), in the box as it is now.
     """
     slot, segment = index
     start = segment * interval
@@ -104,7 +105,7 @@ def high_batch(
         observations=high_input(
             view, episodes.observations[slot, start], episodes.goals[slot, start], memories
         ),
-        actions=jnp.clip(offsets / radius, -1.0, 1.0),
+        actions=box.actions(offsets),
         rewards=rewards,
         next_observations=high_input(
             view, episodes.observations[slot, end], episodes.goals[slot, end], next_memories

@@ -49,7 +49,11 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
         "intrinsic.weight intrinsic.novelty_weight intrinsic.potential_weight "
         "fun.intrinsic_weight fun.entropy_weight",
     ),
-    ("above 0, at most 1", lambda value: 0.0 < value <= 1.0, "action_share"),
+    (
+        "above 0, at most 1",
+        lambda value: 0.0 < value <= 1.0,
+        "action_share exploration.least_weight",
+    ),
     ("0, or above 1", lambda value: value == 0 or value > 1, "representation.growth"),
     (
         "between 0 and 1",
@@ -57,7 +61,7 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
         "low.discount low.target_rate low.hindsight low.any_subgoal high.discount "
         "high.target_rate high.hindsight representation.stable_fraction exploration.probability "
         "exploration.episode_share exploration.greedy_share exploration.anneal_fraction "
-        "exploration.reach exploration.least_weight exploration.age_discount "
+        "exploration.reach exploration.age_discount "
         "exploration.count_discount "
         "exploration.way_share exploration.waypoints exploration.insistence "
         "intrinsic.discount intrinsic.target_rate "

@@ -13,6 +13,7 @@ import pytest
 from hess.config import HighConfig, LowConfig
 from hess.learning.inputs import HighView, Scaling, no_scaling
 from hess.learning.sac import Batch
+from hess.learning.subgoal_box import SubgoalBox
 from hess.learning.transitions import flat_batch, high_batch, low_batch, low_reward
 from hess.replay.episode import Episode, EpisodeShape, empty_episode
 from hess.replay.sampling import Index
@@ -90,7 +91,7 @@ def low(*pairs: tuple[int, int], **fields: Any) -> Batch:
     scaling = no_scaling(EPISODES.observations.shape[-1])
     batch = jax.jit(
         lambda index, key: low_batch(
-            EPISODES, index, config, C, radius=RADIUS, scaling=scaling, key=key
+            EPISODES, index, config, C, box=SubgoalBox(RADIUS), scaling=scaling, key=key
         )
     )
     made: Batch = jax.tree.map(np.asarray, batch(index(pairs), jax.random.key(0)))
@@ -184,10 +185,8 @@ def test_any_subgoal_within_the_radius_takes_its_share_of_the_rest() -> None:
 
 def high(stop_at_success: bool, radius: float = 100.0, view: HighView = PLAIN) -> Rows:
     config = HighConfig(stop_at_success=stop_at_success)
-    batch = jax.jit(
-        lambda index, radius: high_batch(EPISODES, index, config, C, radius=radius, view=view)
-    )
-    return Rows(batch(index(SEGMENTS), radius), SEGMENTS)
+    batch = jax.jit(lambda index, box: high_batch(EPISODES, index, config, C, box=box, view=view))
+    return Rows(batch(index(SEGMENTS), SubgoalBox(radius)), SEGMENTS)
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["stop", "go on"])

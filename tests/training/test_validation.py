@@ -63,7 +63,6 @@ POSITIVE += ["intrinsic.learning_rate"]
 SHARES = ["low.discount", "high.discount", "low.target_rate", "high.target_rate"]
 SHARES += ["low.hindsight", "low.any_subgoal", "high.hindsight"]
 SHARES += ["representation.stable_fraction", "exploration.probability", "exploration.reach"]
-SHARES += ["exploration.least_weight"]
 SHARES += [f"exploration.{name}" for name in ("anneal_fraction", "age_discount", "count_discount")]
 SHARES += ["exploration.way_share", "exploration.waypoints", "exploration.episode_share"]
 SHARES += ["exploration.insistence"]
@@ -102,9 +101,10 @@ LAYERS += ["dads.hidden"]
 
 
 @pytest.mark.parametrize("bad", [0.0, -0.5, 1.5, float("nan")])
-def test_some_of_the_action_bounds_are_used(bad: float) -> None:
-    said = f"action_share={bad} is impossible; it must be above 0, at most 1"
-    assert refusal(action_share=bad) == said
+@pytest.mark.parametrize("name", ["action_share", "exploration.least_weight"])
+def test_above_0_at_most_1(name: str, bad: float) -> None:
+    said = f"{name}={bad} is impossible; it must be above 0, at most 1"
+    assert refusal(**{name: bad}) == said
 
 
 @pytest.mark.parametrize("bad", [0, -1])
@@ -198,6 +198,7 @@ def test_every_number_of_the_config_is_covered() -> None:
         for name, value in flat_fields(Config()).items()
         if isinstance(value, int | float | tuple) and not isinstance(value, bool)
     }
-    covered = {"low.target_entropy", "high.target_entropy", "representation.growth", "action_share"}
+    covered = {"low.target_entropy", "high.target_entropy", "representation.growth"}
+    covered |= {"action_share", "exploration.least_weight"}
     covered |= {*AT_LEAST_ONE, *POSITIVE, *SHARES, *NOT_NEGATIVE, *LAYERS, "capacity"}
     assert numbers - covered == anything

@@ -15,6 +15,7 @@ from hess.config import Config
 from hess.learning import transitions
 from hess.learning.inputs import HighView, Scaling
 from hess.learning.sac import SAC, Batch, Metrics, SACState
+from hess.learning.subgoal_box import SubgoalBox
 from hess.replay.episode import EpisodeShape, segment_counts
 from hess.replay.ring import Replay
 from hess.replay.sampling import uniform_index
@@ -106,9 +107,9 @@ class ControlLearner:
 
         def sample(key: PRNGKeyArray) -> Batch:
             index = uniform_index(cumulative, key, config.batch_size)
-            # Embeddings are 0 and the radius is 1: the high-level action is the skill itself.
+            # Embeddings are 0 and r_g is 1: the high-level action is the skill itself.
             return transitions.high_batch(
-                replay.episodes, index, config, interval, radius=jnp.ones(()), view=HighView()
+                replay.episodes, index, config, interval, box=SubgoalBox(1.0), view=HighView()
             )
 
         return self._high.learn(state, sample, key, updates)

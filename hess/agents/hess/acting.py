@@ -12,6 +12,7 @@ from hess.agents.hess.exploration.selection import CandidatePool, select_subgoal
 from hess.arrays import Floats
 from hess.config import Config
 from hess.learning.networks import HostActor, HostMLP
+from hess.learning.subgoal_box import SubgoalBox
 from hess.replay.episode import Episode
 
 
@@ -23,6 +24,7 @@ class HierarchyPolicy(NamedTuple):
     low: HostActor
     high: HostActor
     uniform_subgoals: bool  # the high-level policy is replaced by uniform draws
+    box: SubgoalBox  # around φ(s), in which subgoals lie
     unit: float  # factor on r_g and d_e
     probability: float  # p: how often a subgoal is selected actively
     pool: CandidatePool | None  # None when p is 0
@@ -108,7 +110,6 @@ class HierarchyRollout:
         """With probability p by active exploration, otherwise by the high-level policy."""
         policy, episode, rng = self._policy, self._episode, self._rng
         config = policy.config
-        radius = policy.unit * config.subgoal_radius
         memory = episode.embeddings[: step + 1 : config.subgoal_interval].mean(0)
         seen = np.concatenate([self._state, self._embedding, memory, episode.goals[step]])
         selection, excursion = None, self._excursion
@@ -120,7 +121,7 @@ class HierarchyRollout:
             selection = select_subgoal(
                 policy.pool,
                 self._embedding,
-                radius,
+                policy.box.radius,
                 policy.unit,
                 config.exploration,
                 novelty=None if excursion is None else excursion.novelty(),
@@ -130,12 +131,11 @@ class HierarchyRollout:
             if excursion is not None:
                 excursion.pursue(selection)
             subgoal = selection.imagined
-            offset = (subgoal - self._embedding) / radius
-            high_action = np.clip(offset, -1.0, 1.0).astype(np.float32)
+            high_action = policy.box.actions(subgoal - self._embedding).astype(np.float32)
         else:
             high_action = self._high_action(seen)
-            offset = high_action if config.high.subgoal_shape == "box" else into_ball(high_action)
-            subgoal = self._embedding + radius * offset
+            within = high_action if config.high.subgoal_shape == "box" else into_ball(high_action)
+            subgoal = self._embedding + policy.box.offsets(within)
         self._subgoal[:] = subgoal
         episode.subgoals[segment] = subgoal
         episode.selected[segment] = subgoal if selection is None else selection.selected

@@ -48,6 +48,7 @@ from hess.learning.inputs import (
 )
 from hess.learning.networks import HostActor, HostMLP
 from hess.learning.sac import SAC, Metrics, SACState
+from hess.learning.subgoal_box import SubgoalBox, weighted_box
 from hess.learning.trees import prefixed, select
 from hess.replay.episode import Episode, EpisodeShape, segment_counts
 from hess.replay.ring import Replay
@@ -123,6 +124,7 @@ class Hess(BaseAgent):
             low=host_low_actor(self.config.low, self._scaling(), self.networks.low.actor),
             high=self._host_high(),
             uniform_subgoals=self._is_warming_up(),
+            box=self._box(),
             unit=self.explorer.unit,
             probability=probability,
             pool=self._candidate_pool() if probability > 0 else None,
@@ -135,6 +137,12 @@ class Hess(BaseAgent):
         if not self.config.low.hide_explained:
             return scaling
         return hide(scaling, self._known * self.moments.growth(self._random_variance))
+
+    def _box(self) -> SubgoalBox:
+        """A subgoal asks for a place, and hardly for a pose."""
+        if self.config.exploration.least_weight == 1:
+            return SubgoalBox(self.explorer.radius)
+        return weighted_box(self.explorer.radius, self.explorer.metric)
 
     def _high_view(self) -> HighView:
         network = self.networks.representation.network
@@ -199,14 +207,14 @@ class Hess(BaseAgent):
             self.networks.low,
             self.replay,
             self._scaling(),
-            self.explorer.radius,
+            self._box(),
             key=self.key("low"),
             updates=low_updates,
         )
         values = {f"low/{name}": float(value) for name, value in low_metrics.items()}
         middle = time.perf_counter()
         network = self.networks.representation.network
-        space = SubgoalSpace(network, self.explorer.radius, self._high_view())
+        space = SubgoalSpace(network, self._box(), self._high_view())
         high = HighState(self.networks.high, self.networks.bonus)
         high = self._high.refresh(high, self.explorer, space.network, self.replay)
         high, high_metrics = self._learn_high(
@@ -222,7 +230,7 @@ class Hess(BaseAgent):
         state: SACState,
         replay: Replay,
         scaling: Scaling,
-        radius: float,
+        box: SubgoalBox,
         *,
         key: PRNGKeyArray,
         updates: Array,
@@ -238,7 +246,7 @@ class Hess(BaseAgent):
                 index,
                 config,
                 interval,
-                radius=radius,
+                box=box,
                 scaling=scaling,
                 key=subgoal_key,
             )

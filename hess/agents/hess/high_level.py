@@ -105,7 +105,7 @@ class HighLevel:
         def draw(key: PRNGKeyArray) -> tuple[Batch, Index]:
             index = uniform_index(cumulative, key, config.batch_size)
             batch = high_batch(
-                replay.episodes, index, config, interval, radius=space.radius, view=space.view
+                replay.episodes, index, config, interval, box=space.box, view=space.view
             )
             return batch, index
 
@@ -113,7 +113,7 @@ class HighLevel:
 
 
 def reached_offsets(episodes: Episode, index: Index, interval: int, space: SubgoalSpace) -> Array:
-    """The subgoal that each segment reached, relative to φ(s) and in units of r_g. -> [B, d].
+    """The subgoal that each segment reached, as an action. -> [B, d].
 
     A low level that has learned since would not do again what it did for the subgoal it was given,
     but it would still reach what it reached.
@@ -121,7 +121,8 @@ def reached_offsets(episodes: Episode, index: Index, interval: int, space: Subgo
     slot, start = index.slot, index.step * interval
     end = jnp.minimum(start + interval, episodes.length[slot])
     before, after = (space.network(episodes.observations[slot, step]) for step in (start, end))
-    return jnp.clip((after - before) / space.radius, -1.0, 1.0)
+    offsets: Array = space.box.actions(after - before)
+    return offsets
 
 
 def _learn_bonus(

@@ -15,6 +15,7 @@ from hess.agents.hess.exploration.selection import CandidatePool
 from hess.agents.hess.random_episodes import RandomPolicy
 from hess.arrays import Floats
 from hess.learning.networks import MLP, HostActor, HostMLP
+from hess.learning.subgoal_box import SubgoalBox, weighted_box
 from hess.replay.episode import Episode, empty_episode
 from tests.agents.tiny import (
     FIELDS,
@@ -39,12 +40,14 @@ def policy(
     high: MLP = HIGH, uniform: bool = False, **fields: Any,
 ) -> HierarchyPolicy:  # fmt: skip
     """φ(s) = the first two numbers of s."""
+    config = tiny_config(**fields)
     return HierarchyPolicy(
-        config=tiny_config(**fields),
+        config=config,
         representation=HostMLP(first_coordinates(SHAPE.observation_dim)),
         low=HostActor(LOW),
         high=HostActor(high),
         uniform_subgoals=uniform,
+        box=SubgoalBox(unit * config.subgoal_radius),
         unit=unit,
         probability=probability,
         pool=pool,
@@ -125,6 +128,14 @@ def test_policy_subgoals_are_relative_to_the_embedding_in_units_of_the_radius(
     np.testing.assert_allclose(episode.subgoals, expected, rtol=1e-5)
     assert np.array_equal(episode.selected, episode.subgoals)
     assert not episode.active.any()
+
+
+def test_directions_that_lead_nowhere_are_asked_for_less() -> None:
+    weights = np.array([[0.8, 0.3], [0.3, 0.5]], np.float32)
+    acting = policy(high__subgoal_shape="box")._replace(box=weighted_box(RADIUS, weights))
+    episode = play(acting, seed=0)
+    expected = starts(episode) + RADIUS * episode.high_actions @ weights
+    np.testing.assert_allclose(episode.subgoals, expected, rtol=1e-4)
 
 
 CORNER = linear(np.zeros((HIGH_INPUT, 4)), [3.0, 3.0, -5.0, -5.0])

@@ -16,6 +16,7 @@ from hess.agents.hess.random_episodes import RandomPolicy
 from hess.agents.methods import METHODS
 from hess.config import Config, override
 from hess.learning.inputs import HighView, Scaling
+from hess.learning.subgoal_box import SubgoalBox
 from hess.learning.transitions import high_batch
 from hess.replay.sampling import Index
 from tests.agents.tiny import FIELDS, INTERVAL, SHAPE, first_coordinates, play, stack, tiny_config
@@ -32,7 +33,7 @@ def learn(config: Config, bonus_state: Any, updates: int) -> tuple[HighState, di
     """The high level after updates on three episodes without any reward from the task."""
     level = HighLevel(config, SHAPE)
     replay = stack([play(RandomPolicy(config), seed) for seed in range(3)])
-    space = SubgoalSpace(PHI, 2.0, HighView(PHI, remembered=True))
+    space = SubgoalSpace(PHI, SubgoalBox(2.0), HighView(PHI, remembered=True))
     state = level.init(jax.random.key(0))._replace(bonus=bonus_state)
     return jax.jit(level.learn)(state, replay, space, jax.random.key(1), updates)
 
@@ -65,10 +66,10 @@ def test_a_bonus_sees_states_as_they_are_however_the_policy_sees_them() -> None:
     config = tiny_config()
     replay = stack([play(RandomPolicy(config), 0, length=13), play(RandomPolicy(config), 1)])
     blind = HighView(PHI, Scaling(np.zeros(8, np.float32), np.zeros(8, np.float32)))
-    space = SubgoalSpace(PHI, 2.0, blind)
+    space = SubgoalSpace(PHI, SubgoalBox(2.0), blind)
     index = Index(jnp.array([0, 1]), jnp.array([2, 1]))
     batch = high_batch(
-        replay.episodes, index, config.high, INTERVAL, radius=space.radius, view=space.view
+        replay.episodes, index, config.high, INTERVAL, box=space.box, view=space.view
     )
     assert not batch.observations.any()
     segments = see_segments(batch, replay.episodes, index, INTERVAL, space)
@@ -86,7 +87,9 @@ def test_hindsight_takes_what_a_segment_reached_for_its_subgoal() -> None:
     states = np.asarray(replay.episodes.observations)[..., :2]
     index = Index(jnp.array([0, 1]), jnp.array([2, 1]))
     for radius in (50.0, 1e-6):
-        offsets = reached_offsets(replay.episodes, index, INTERVAL, SubgoalSpace(PHI, radius))
+        offsets = reached_offsets(
+            replay.episodes, index, INTERVAL, SubgoalSpace(PHI, SubgoalBox(radius))
+        )
         moved = np.stack([states[0, 13] - states[0, 10], states[1, 10] - states[1, 5]])
         np.testing.assert_allclose(offsets, np.clip(moved / radius, -1, 1), rtol=1e-4, atol=1e-6)
 

@@ -12,16 +12,17 @@ from hess.config import Config
 from hess.learning.inputs import HighView
 from hess.learning.networks import MLP
 from hess.learning.sac import Batch
+from hess.learning.subgoal_box import SubgoalBox
 from hess.replay.episode import Episode, EpisodeShape
 from hess.replay.ring import Replay
 from hess.replay.sampling import Index
 
 
 class SubgoalSpace(NamedTuple):
-    """φ, r_g and what the high level sees of a state, as they are now."""
+    """φ, where subgoals lie in it and what the high level sees of a state, as they are now."""
 
     network: MLP
-    radius: Array | float
+    box: SubgoalBox
     view: HighView = HighView()
 
 
@@ -66,7 +67,7 @@ def see_segments(
     batch: Batch, episodes: Episode, place: Index, interval: int, space: SubgoalSpace
 ) -> Segments:
     """A batch of the high level, as φ sees it now."""
-    network, radius = space.network, space.radius
+    network, radius = space.network, space.box.radius
     slot, start = place.slot, place.step * interval
     states = episodes.observations[slot, start]
     ends = jnp.minimum(start + interval, episodes.length[slot])

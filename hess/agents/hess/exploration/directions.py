@@ -37,14 +37,30 @@ def growing_directions(embeddings: Floats, random: Floats, count: int) -> Floats
 def growth_metric(embeddings: Floats, random: Floats, least: float) -> Floats:
     """The weight of every direction in the distance between embeddings, as a matrix. -> [d, d].
 
-    1 for those that lead somewhere, `least` for those in which visited states extend no farther
-    than `random` ones: with more dimensions than lead anywhere, a subgoal asks for a place and not
-    for a pose. [n, d], [m, d].
+    1 for those that lead somewhere, `least` for narrow ones in which visited states extend no
+    farther than `random` ones: with more dimensions than lead anywhere, a subgoal asks for a place
+    and not for a pose. What is as wide as any counts, too: where a random robot gets everywhere,
+    nothing grows. [n, d], [m, d].
     """
+    low, high, size = _extent(embeddings)
+    if size == 0:
+        return np.eye(embeddings.shape[-1], dtype=np.float32)
     basis, growth = _growth(embeddings, random)
     weights = np.clip((growth - 1.0) / (_GROWN - 1.0), least, 1.0)
     weights /= weights.max()
-    return np.asarray((basis * weights) @ basis.T, np.float32)
+    wide = _spread(embeddings, low, high, size)
+    wide /= np.linalg.eigvalsh(wide)[-1]
+    return np.asarray(_either((basis * weights) @ basis.T, wide @ wide), np.float32)
+
+
+def _either(one: Floats, other: Floats) -> Floats:
+    """Weights of which one is enough: 1 - (1 - a) (1 - b) where both have the same directions.
+
+    Symmetric, with eigenvalues from 0 to 1. 2 x [d, d] -> [d, d].
+    """
+    values, axes = np.linalg.eigh(np.eye(len(one)) - one)
+    root = (axes * np.sqrt(np.maximum(values, 0.0))) @ axes.T
+    return np.asarray(np.eye(len(one)) - root @ (np.eye(len(one)) - other) @ root)
 
 
 def _growth(embeddings: Floats, random: Floats) -> tuple[Floats, Floats]:

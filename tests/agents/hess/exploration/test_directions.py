@@ -75,9 +75,17 @@ def test_the_direction_that_has_grown_most_weighs_1() -> None:
     """While nothing has grown much, the largest of little growth counts in full."""
     rng = np.random.default_rng(0)
     random = rng.uniform(-5.0, 5.0, (5_000, 2))
-    metric = growth_metric(random * [1.3, 1.0], random, 0.1)
+    metric = growth_metric(random * [1.6, 1.0], random, 0.1)
     assert np.linalg.eigvalsh(metric)[-1] == pytest.approx(1.0)
     assert metric[1, 1] < 0.5
+
+
+def test_what_is_as_wide_as_any_counts_though_it_has_not_grown() -> None:
+    rng = np.random.default_rng(0)
+    random = rng.uniform(-1.0, 1.0, (20_000, 3)) * [20.0, 3.0, 3.0]
+    visited = rng.uniform(-1.0, 1.0, (200_000, 3)) * [20.0, 20.0, 3.0]
+    weights = np.diag(growth_metric(visited, random, 0.3))
+    np.testing.assert_allclose(weights, [1.0, 1.0, 0.3], atol=0.05)
 
 
 def test_where_nothing_has_moved_all_directions_weigh_the_same() -> None:
