@@ -93,8 +93,9 @@ class ExplorationConfig:
     """Directions of φ that cells divide and subgoals are selected in, those in which visited states
     extend farthest beyond those of the first, random episodes; 0: all d of them."""
     least_weight: float = 0.3
-    """Weight of a direction of φ in the low level's distance to its subgoal, while visited states
-    extend no farther in it than those of the first, random episodes; 1: all directions alike."""
+    """Weight of a direction of φ in the low level's distance to its subgoal and in how far subgoals
+    lie along it, while visited states extend no farther in it than those of the first, random
+    episodes and less far than in others; 1: all directions alike."""
     pool: int = 20_000
     """States drawn from the replay once per episode, from which candidates in reach are taken."""
     extension: float = 5.0
