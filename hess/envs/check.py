@@ -82,6 +82,7 @@ def _run(env: Any, wanted: Config) -> Iterator[Check]:
     if is_goal_space(env.observation_space):
         yield _try("compute_reward", _compute_reward, env, wanted, required=False)
     yield _try("seeding", _seeding, env, wanted, required=False)
+    yield _try("subgoals", _subgoals, env, wanted, required=False)
     yield _try("replay", _replay, env, wanted, required=False)
 
 
@@ -200,6 +201,11 @@ def _seeding(env: Any, _: Config) -> str:
             "two episodes with the same seed and actions differ: runs cannot be repeated"
         )
     return "same seed, same trajectory"
+
+
+def _subgoals(env: Any, wanted: Config) -> str:
+    dim = wanted.representation.dimensions(_observer(env, wanted).observation_dim)
+    return f"φ will have {dim} dimension{'s' * (dim > 1)}; --representation.dim for another number"
 
 
 def _replay(env: Any, wanted: Config) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from hess.config import Config
+from hess.config import Config, override
 from hess.envs import TASKS, check
 from hess.envs.check import can_train, check_env
 from hess.errors import HessError
@@ -191,6 +191,13 @@ def test_keys_can_be_chosen() -> None:
     said = sentences("users/Goal-v0", Config(observe=("achieved_goal",)))
     assert said["observation"].startswith("a goal env: achieved_goal, 3 numbers; goal 3 numbers")
     assert "observation will not be used" in said["observation"]
+
+
+def test_the_size_of_the_subgoal_space_is_said() -> None:
+    assert sentences("PointMaze")["subgoals"].startswith("φ will have 4 dimensions;")
+    assert sentences("CheetahHurdle")["subgoals"].startswith("φ will have 8 dimensions;")
+    one = override(Config(), {"representation.dim": 1})
+    assert sentences("PointMaze", one)["subgoals"].startswith("φ will have 1 dimension;")
 
 
 def test_more_than_the_memory_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
