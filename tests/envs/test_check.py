@@ -194,8 +194,8 @@ def test_keys_can_be_chosen() -> None:
 
 
 def test_the_size_of_the_subgoal_space_is_said() -> None:
-    assert sentences("PointMaze")["subgoals"].startswith("φ will have 4 dimensions;")
-    assert sentences("CheetahHurdle")["subgoals"].startswith("φ will have 8 dimensions;")
+    assert sentences("PointMaze", Config())["subgoals"].startswith("φ will have 4 dimensions;")
+    assert sentences("CheetahHurdle", Config())["subgoals"].startswith("φ will have 8 dimensions;")
     one = override(Config(), {"representation.dim": 1})
     assert sentences("PointMaze", one)["subgoals"].startswith("φ will have 1 dimension;")
 
