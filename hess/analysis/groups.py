@@ -42,14 +42,19 @@ class Setting:
 
 
 def average(series: Sequence[Series], smooth: int = 1) -> Curve | None:
-    """Mean and interval over seeds, as far as all of them have come."""
+    """Mean and interval over seeds, as far as all of them have come.
+
+    Each point is a mean of the last `smooth` evaluations, or of fewer: a tenth of a curve at most,
+    so that a short one does not seem to rise slowly.
+    """
     if not series:
         return None
     last = min(each.steps[-1] for each in series)
     steps = np.unique(np.concatenate([each.steps for each in series]))
     steps = steps[steps <= last]
+    window = min(smooth, len(steps) // 10)
     values = np.stack(
-        [running_mean(np.interp(steps, each.steps, each.values), smooth) for each in series]
+        [running_mean(np.interp(steps, each.steps, each.values), window) for each in series]
     )
     return Curve(steps, values.mean(0), half_width(values), len(values))
 

@@ -17,7 +17,8 @@ class Plot:
     out: Path = Path("figures")
     """Where the figures go: comparisons at the top, a folder per run below."""
     smooth: int = 1
-    """Evaluations to average over in comparisons; 1 shows them as they are."""
+    """Evaluations to average over in comparisons, a tenth of a curve at most; 1 shows them as they
+    are."""
 
     def run(self) -> int:
         """Draw everything that there is data for."""

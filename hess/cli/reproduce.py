@@ -34,7 +34,7 @@ class Reproduce(ManyRuns):
     scale: float = 1.0
     """A share of the steps: 0.05 makes a quick miniature, with its runs in RUNS-scale-0.05."""
     smooth: int = 5
-    """Evaluations to average over, for all curves alike; 1 shows them as they are."""
+    """Evaluations to average over, a tenth of a curve at most; 1 shows them as they are."""
     out: Path = Path("figures")
     """Where figures and tables go."""
 

@@ -50,6 +50,15 @@ def test_nothing_evaluated_is_no_curve() -> None:
     assert average([]) is None
 
 
+def test_short_curves_are_smoothed_less() -> None:
+    short = average([series(*[0] * 9, 1)], smooth=5)
+    assert short is not None
+    assert short.mean.tolist() == [0] * 9 + [1]
+    long = average([series(*[0] * 29, 1)], smooth=5)
+    assert long is not None
+    assert long.mean[-3:].tolist() == pytest.approx([0, 0, 1 / 3])
+
+
 def test_runs_are_found_below_folders_once(root: Path) -> None:
     runs = find_runs([root, root / "PointMaze" / "lesson"])
     assert len(runs) == 5
