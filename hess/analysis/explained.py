@@ -53,6 +53,12 @@ DIAGNOSTICS = {
         "Grid cells with a count; growth without growth of the maze visited means that φ moves, "
         "not the robot.",
     ),
+    "exploration/leading_directions": Explanation(
+        "directions that lead somewhere",
+        "summed weights",
+        "Of φ's directions, each by its weight in the distance to a subgoal; 1 on a plane means "
+        "that the robot gets along one of two coordinates only, d that poses count as places do.",
+    ),
     "exploration/probability": Explanation(
         "probability of active selection",
         "p",

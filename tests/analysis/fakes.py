@@ -134,6 +134,7 @@ def metrics(rng: np.random.Generator, progress: float, updated: bool) -> dict[st
         "train/coverage": min(1.0, 0.3 + progress),
         "train/flipped_share": 0.1 * (1 - progress),
         "exploration/visited_cells": 10.0 + 60.0 * progress,
+        "exploration/leading_directions": 2.0 + 6.0 * (progress < 0.2),
         "exploration/probability": 0.7 * (1 - progress),
         "exploration/active_share": 0.6 * (1 - progress),
         "low/subgoal_distance": float(12 + rng.normal()),

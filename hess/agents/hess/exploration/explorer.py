@@ -145,6 +145,7 @@ class Explorer:
             "exploration/probability": self.probability,
             "exploration/unit": self.unit,
             "exploration/visited_cells": float(self.measures.visits.number),
+            "exploration/leading_directions": float(np.trace(self.metric)),
             **self._spread,
         }
 

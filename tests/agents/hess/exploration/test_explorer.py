@@ -138,6 +138,13 @@ def test_a_wider_space_widens_radius_and_cells(replay: Replay) -> None:
     assert exploring.metrics()["exploration/unit"] == exploring.unit
 
 
+def test_how_many_directions_lead_somewhere_is_logged() -> None:
+    exploring = explorer()
+    assert exploring.metrics()["exploration/leading_directions"] == 2.0
+    exploring.metric = np.array([[0.6, 0.3], [0.3, 0.7]], np.float32)
+    assert exploring.metrics()["exploration/leading_directions"] == pytest.approx(1.3)
+
+
 def test_potentials_follow_their_states_into_a_space_that_has_turned(replay: Replay) -> None:
     fields = {"representation__dim": 3, "exploration__directions": 2}
     exploring = explorer(exploration__potential_weight=0.5, **fields)
