@@ -11,27 +11,21 @@ _PLACES = 20  # across the widest direction
 _GROWN = 3.0  # times the spread of random states: a direction that leads somewhere for certain
 
 
-def widest_directions(embeddings: Floats, count: int) -> Floats:
-    """The directions in which visited states extend farthest. [n, d] -> [d, count].
+def widest_directions(embeddings: Floats, count: int, weights: Floats | None = None) -> Floats:
+    """Those in which visited states extend farthest, each by its weight. [n, d] -> [d, count].
 
     Every visited place counts once, however long the robot was there: what is bounded, such as a
-    heading, fills up early, while the frontier of what is not moves on.
+    heading, fills up early, while the frontier of what is not moves on. Growth alone would choose
+    worse: a bent feature of an image, 0 around the start and large far away, grows most of all, and
+    all places around the start look alike in it. weights: a `growth_metric`.
     """
-    low, high, size = _extent(embeddings)
+    seen = embeddings if weights is None else embeddings @ weights
+    low, high, size = _extent(seen)
     if size == 0:  # nothing has ever moved
         return np.eye(embeddings.shape[-1], count)
-    _, axes = np.linalg.eigh(_spread(embeddings, low, high, size))
-    return np.asarray(axes[:, ::-1][:, :count])
-
-
-def growing_directions(embeddings: Floats, random: Floats, count: int) -> Floats:
-    """Those in which visited states extend farthest beyond `random` ones. [n, d] -> [d, count].
-
-    A robot that moves at random turns farther than it gets: what is bounded, such as a heading, it
-    has soon covered, and whoever learns to walk grows in the directions that lead somewhere.
-    """
-    basis, _ = _growth(embeddings, random)
-    return basis[:, :count]
+    _, axes = np.linalg.eigh(_spread(seen, low, high, size))
+    widest = axes[:, ::-1][:, :count]
+    return np.asarray(widest if weights is None else np.linalg.qr(weights @ widest)[0])
 
 
 def growth_metric(embeddings: Floats, random: Floats, least: float) -> Floats:

@@ -6,11 +6,7 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from hess.agents.hess.exploration.cells import Keys
-from hess.agents.hess.exploration.directions import (
-    growing_directions,
-    growth_metric,
-    widest_directions,
-)
+from hess.agents.hess.exploration.directions import growth_metric, widest_directions
 from hess.agents.hess.exploration.measures import Measures
 from hess.agents.hess.exploration.selection import (
     SPREAD_METRICS,
@@ -95,9 +91,10 @@ class Explorer:
         self.embeddings.add(visited)
         config = self.config.exploration
         turned = 0 < config.directions < visited.shape[-1]
-        self.measures.turn(_directions(visited, random, config.directions) if turned else None)
         if random is not None and config.least_weight < 1:
             self.metric = growth_metric(visited, random, config.least_weight)
+        widest = widest_directions(visited, config.directions, self.metric) if turned else None
+        self.measures.turn(widest)
         moves = self.measures.project(
             segment_changes(network, replay, self.config.subgoal_interval)
         )
@@ -169,9 +166,3 @@ class Explorer:
         self._spread = dict(zip(SPREAD_METRICS, arrays["spread"].tolist(), strict=False))
         self.embeddings.restore(select(arrays, "embeddings."))
         self.measures.restore(select(arrays, "measures."))
-
-
-def _directions(visited: Floats, random: Floats | None, count: int) -> Floats:
-    if random is None:  # nothing else has been visited yet
-        return widest_directions(visited, count)
-    return growing_directions(visited, random, count)

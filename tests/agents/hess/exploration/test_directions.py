@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hess.agents.hess.exploration.directions import (
-    growing_directions,
-    growth_metric,
-    widest_directions,
-)
+from hess.agents.hess.exploration.directions import growth_metric, widest_directions
 from hess.arrays import Floats
 
 
@@ -27,24 +23,31 @@ def test_the_widest_directions_are_those_of_places_not_of_visits() -> None:
     assert np.abs(turn[:, 1] @ directions[:, 1]) > 0.9
 
 
-def test_the_growing_directions_are_those_beyond_random_moves() -> None:
+def test_directions_that_lead_nowhere_are_not_the_widest() -> None:
     rng = np.random.default_rng(0)
     turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
-    random = rng.uniform(-1.0, 1.0, (1_000, 3)) * [2.0, 5.0, 1.0]  # it turns more than it walks
-    visited = rng.uniform(-1.0, 1.0, (4_000, 3)) * [20.0, 6.0, 3.0]
-    directions = growing_directions(visited @ turn.T, random @ turn.T, 2)
-    np.testing.assert_allclose(directions.T @ directions, np.eye(2), atol=1e-9)
+    random = rng.uniform(-1.0, 1.0, (5_000, 3)) * [2.0, 5.0, 1.0]  # it turns more than it walks
+    visited = rng.uniform(-1.0, 1.0, (50_000, 3)) * [20.0, 6.0, 4.0]
+    visited, random = visited @ turn.T, random @ turn.T
+    assert np.abs(turn[:, 1] @ widest_directions(visited, 2)[:, 1]) > 0.9
+    directions = widest_directions(visited, 2, growth_metric(visited, random, 0.3))
+    np.testing.assert_allclose(directions.T @ directions, np.eye(2), atol=1e-6)
     assert np.linalg.norm(turn[:, 0] @ directions) > 0.98
     assert np.linalg.norm(turn[:, 2] @ directions) > 0.9
-    assert np.abs(turn[:, 1] @ widest_directions(visited @ turn.T, 2)[:, 1]) > 0.9
 
 
-def test_where_nothing_moved_at_random_everything_grows() -> None:
-    visited = np.array([[0.0, 0.0, 0.0], [0.0, 3.0, 4.0]])
-    for random in (np.zeros((1, 3)), np.zeros((50, 3))):
-        directions = growing_directions(visited, random, 2)
-        np.testing.assert_allclose(np.abs(directions[:, 0]), [0.0, 0.6, 0.8], atol=0.03)
-    np.testing.assert_array_equal(growing_directions(np.ones((9, 3)), random, 2), np.eye(3, 2))
+def test_a_bent_direction_does_not_take_the_place_of_a_coordinate() -> None:
+    """x, y and what is 0 around the start: a robot that gets far grows most in the last."""
+    rng = np.random.default_rng(0)
+    random = rng.uniform(-1.0, 1.0, (5_000, 2)) * [6.0, 5.0]
+    visited = rng.uniform(-1.0, 1.0, (50_000, 2)) * [20.0, 12.0]
+    random, visited = (
+        np.column_stack([each, np.maximum(np.abs(each[:, 0]) - 6.0, 0.0) / 2])
+        for each in (random, visited)
+    )
+    directions = widest_directions(visited, 2, growth_metric(visited, random, 0.3))
+    assert np.linalg.norm(directions[0]) > 0.98
+    assert np.linalg.norm(directions[1]) > 0.98
 
 
 @pytest.mark.parametrize("visited", [np.ones((50, 3)), np.ones((1, 3))], ids=["many", "one"])
