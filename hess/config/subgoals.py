@@ -91,7 +91,7 @@ class ExplorationConfig:
     """The distance in φ, exceeded by a tenth of the segments, for which they are meant."""
     directions: int = 2
     """Directions of φ that cells divide and subgoals are selected in, those in which visited states
-    extend farthest beyond those of the first, random episodes; 0: all d of them."""
+    extend farthest, each by its weight (`least_weight`); 0: all d of them."""
     least_weight: float = 0.3
     """Weight of a direction of φ in the low level's distance to its subgoal and in how far subgoals
     lie along it, while visited states extend no farther in it than those of the first, random
