@@ -8,6 +8,7 @@ from scipy.linalg import eigh
 from hess.arrays import Floats
 
 _PLACES = 20  # across the widest direction
+_LEADS = 0.8  # weight of a direction that is explored beside the two widest
 _GROWN = 3.0  # times the spread of random states: a direction that leads somewhere for certain
 
 
@@ -26,6 +27,19 @@ def widest_directions(embeddings: Floats, count: int, weights: Floats | None = N
     _, axes = np.linalg.eigh(_spread(seen, low, high, size))
     widest = axes[:, ::-1][:, :count]
     return np.asarray(widest if weights is None else np.linalg.qr(weights @ widest)[0])
+
+
+def explored_directions(embeddings: Floats, weights: Floats, most: int) -> Floats:
+    """The two widest, and further ones up to `most` where they lead somewhere. -> [d, k].
+
+    Images bend: their x and y take more than two directions, in each of which a robot gets far,
+    while the third of a state that has x and y is a pose. Weights that are all alike tell nothing.
+    """
+    widest = widest_directions(embeddings, most, weights)
+    if np.linalg.eigvalsh(weights)[0] > _LEADS:
+        return widest[:, :2]
+    leads = np.einsum("dk,de,ek->k", widest, weights, widest)[2:] > _LEADS
+    return widest[:, : 2 + int(np.append(leads, False).argmin())]
 
 
 def growth_metric(embeddings: Floats, random: Floats, least: float) -> Floats:

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from hess.agents.hess.exploration.cells import Keys
-from hess.agents.hess.exploration.directions import growth_metric, widest_directions
+from hess.agents.hess.exploration.directions import explored_directions, growth_metric
 from hess.agents.hess.exploration.measures import Measures
 from hess.agents.hess.exploration.selection import (
     SPREAD_METRICS,
@@ -93,8 +93,8 @@ class Explorer:
         turned = 0 < config.directions < visited.shape[-1]
         if random is not None and config.least_weight < 1:
             self.metric = growth_metric(visited, random, config.least_weight)
-        widest = widest_directions(visited, config.directions, self.metric) if turned else None
-        self.measures.turn(widest)
+        most = config.directions
+        self.measures.turn(explored_directions(visited, self.metric, most) if turned else None)
         moves = self.measures.project(
             segment_changes(network, replay, self.config.subgoal_interval)
         )

@@ -161,17 +161,25 @@ class Measures:
             **self._potential.state(),
             **self._edges.state(),
             **prefixed(self.graph._asdict(), "graph."),
-            # Of one width, whether there is one yet or not: what a checkpoint must look like.
-            "plane": np.zeros((0, self.config.directions)) if self.plane is None else self.plane,
+            "plane": self._stored_plane(),
         }
         return {name: np.asarray(array) for name, array in arrays.items()}
 
     def restore(self, arrays: dict[str, Any]) -> None:
         """Take over what `state` gave."""
-        self.plane = arrays["plane"] if arrays["plane"].size else None
+        plane = arrays["plane"]
+        self.plane = plane[:, plane.any(0)] if plane.size else None
+        if self.plane is not None:
+            self.visits.explore(self.plane.shape[1])
         for part in (self.visits, self._novelty, self._potential, self._edges):
             part.restore(arrays)
         self.graph = stored_graph(select(arrays, "graph."))
+
+    def _stored_plane(self) -> Floats:
+        """Of one width, however many directions are explored: what a checkpoint must look like."""
+        if self.plane is None:
+            return np.zeros((0, self.config.directions))
+        return np.pad(self.plane, ((0, 0), (0, self.config.directions - self.plane.shape[1])))
 
     def project(self, embeddings: Floats) -> Floats:
         """Embeddings in the directions that are explored. [..., d] -> [..., k]."""

@@ -72,6 +72,10 @@ class Visits:
         if self.places != before:
             self.counts.move(before, self.places, size)
 
+    def explore(self, dim: int) -> None:
+        """As many directions as stored places will have."""
+        self._dim = dim
+
     def state(self) -> dict[str, Any]:
         """All arrays that a checkpoint must hold."""
         return {"transitions": self.transitions} | self.places.state() | self.counts.state()

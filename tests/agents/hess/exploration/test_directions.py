@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hess.agents.hess.exploration.directions import growth_metric, widest_directions
+from hess.agents.hess.exploration.directions import (
+    explored_directions,
+    growth_metric,
+    widest_directions,
+)
 from hess.arrays import Floats
 
 
@@ -93,3 +97,18 @@ def test_what_is_as_wide_as_any_counts_though_it_has_not_grown() -> None:
 
 def test_where_nothing_has_moved_all_directions_weigh_the_same() -> None:
     np.testing.assert_array_equal(growth_metric(np.ones((9, 3)), np.ones((5, 3)), 0.3), np.eye(3))
+
+
+def test_a_third_direction_is_explored_where_it_leads_somewhere() -> None:
+    rng = np.random.default_rng(0)
+    visited = rng.uniform(-1.0, 1.0, (20_000, 4)) * [20.0, 15.0, 10.0, 5.0]
+    assert explored_directions(visited, np.diag([1.0, 1.0, 0.9, 0.3]), 2).shape == (4, 2)
+    for weight, count in ((0.9, 3), (0.5, 2)):
+        weights = np.diag([1.0, 1.0, weight, 0.3])
+        assert explored_directions(visited, weights, 3).shape == (4, count)
+        assert explored_directions(visited, weights, 4).shape == (4, count)
+
+
+def test_while_all_directions_weigh_alike_two_are_explored() -> None:
+    visited = np.random.default_rng(0).uniform(-1.0, 1.0, (20_000, 4)) * [20.0, 15.0, 10.0, 5.0]
+    assert explored_directions(visited, np.eye(4), 4).shape == (4, 2)

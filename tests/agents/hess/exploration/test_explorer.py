@@ -138,6 +138,25 @@ def test_a_wider_space_widens_radius_and_cells(replay: Replay) -> None:
     assert exploring.metrics()["exploration/unit"] == exploring.unit
 
 
+@pytest.mark.parametrize(("weight", "count"), [(0.9, 3), (0.5, 2)])
+def test_a_checkpoint_has_as_many_directions_as_are_explored(
+    replay: Replay, weight: float, count: int
+) -> None:
+    fields = {"representation__dim": 4, "exploration__directions": 3}
+    exploring = explorer(**fields)
+    exploring.metric = np.diag([1.0, 1.0, weight, 0.3]).astype(np.float32)
+    phi = linear(np.diag([1.0, 1.0, 0.9, 0.1]), np.zeros(4))
+    exploring.fit_to_representation(phi, replay, None)
+    exploring.refresh_novelty(phi, SEEING, replay)
+    assert exploring.measures.project(np.zeros(4)).shape == (count,)
+    assert exploring.state()["measures.plane"].shape == (4, 3)
+    copy = Explorer(exploring.config, 4)
+    copy.restore(exploring.state())
+    assert copy.measures.visits.places == exploring.measures.visits.places
+    points = np.random.default_rng(0).normal(0, 5, (50, 4))
+    np.testing.assert_array_equal(copy.measures.novelty(points), exploring.measures.novelty(points))
+
+
 def test_how_many_directions_lead_somewhere_is_logged() -> None:
     exploring = explorer()
     assert exploring.metrics()["exploration/leading_directions"] == 2.0
