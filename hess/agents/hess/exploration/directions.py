@@ -8,38 +8,55 @@ from scipy.linalg import eigh
 from hess.arrays import Floats
 
 _PLACES = 20  # across the widest direction
-_LEADS = 0.8  # weight of a direction that is explored beside the two widest
+_LEADS = 0.8  # weight of a direction that is explored beside two others
+_NARROW = 0.1  # of the largest spread: added to that of random states
 _GROWN = 3.0  # times the spread of random states: a direction that leads somewhere for certain
 
 
-def widest_directions(embeddings: Floats, count: int, weights: Floats | None = None) -> Floats:
-    """Those in which visited states extend farthest, each by its weight. [n, d] -> [d, count].
+def widest_directions(embeddings: Floats, count: int) -> Floats:
+    """The directions in which visited states extend farthest. [n, d] -> [d, count].
 
-    Every visited place counts once, however long the robot was there: what is bounded, such as a
-    heading, fills up early, while the frontier of what is not moves on. Growth alone would choose
-    worse: a bent feature of an image, 0 around the start and large far away, grows most of all, and
-    all places around the start look alike in it. weights: a `growth_metric`.
+    Every visited place counts once, however long the robot was there.
     """
-    seen = embeddings if weights is None else embeddings @ weights
-    low, high, size = _extent(seen)
+    low, high, size = _extent(embeddings)
     if size == 0:  # nothing has ever moved
         return np.eye(embeddings.shape[-1], count)
-    _, axes = np.linalg.eigh(_spread(seen, low, high, size))
-    widest = axes[:, ::-1][:, :count]
-    return np.asarray(widest if weights is None else np.linalg.qr(weights @ widest)[0])
+    _, axes = np.linalg.eigh(_spread(embeddings, low, high, size))
+    return np.asarray(axes[:, ::-1][:, :count])
 
 
-def explored_directions(embeddings: Floats, weights: Floats, most: int) -> Floats:
-    """The two widest, and further ones up to `most` where they lead somewhere. -> [d, k].
+def growing_directions(embeddings: Floats, random: Floats, count: int) -> Floats:
+    """Those in which visited states extend farthest beyond `random` ones. [n, d] -> [d, count].
+
+    A robot that moves at random turns farther than it gets: what is bounded, such as a heading, it
+    has soon covered, and whoever learns to walk grows in the directions that lead somewhere. Narrow
+    ones count less, however they grow: a bent feature of an image, 0 around the start and large far
+    away, grows most of all, and in it all places around the start are alike.
+    """
+    low, high, size = _extent(embeddings)
+    if size == 0:
+        return np.eye(embeddings.shape[-1], count)
+    now, before = (_spread(states, low, high, size) for states in (embeddings, random))
+    narrow = _NARROW * np.linalg.eigvalsh(now)[-1] * np.eye(len(now))
+    _, axes = eigh(now, before + narrow)
+    return np.asarray(np.linalg.qr(axes[:, ::-1])[0][:, :count])
+
+
+def explored_directions(
+    embeddings: Floats, random: Floats | None, weights: Floats, most: int
+) -> Floats:
+    """Two of them, and further ones up to `most` where they lead somewhere. -> [d, k].
 
     Images bend: their x and y take more than two directions, in each of which a robot gets far,
     while the third of a state that has x and y is a pose. Weights that are all alike tell nothing.
     """
-    widest = widest_directions(embeddings, most, weights)
+    if random is None:  # nothing else has been visited yet
+        return widest_directions(embeddings, min(most, 2))
+    growing = growing_directions(embeddings, random, most)
     if np.linalg.eigvalsh(weights)[0] > _LEADS:
-        return widest[:, :2]
-    leads = np.einsum("dk,de,ek->k", widest, weights, widest)[2:] > _LEADS
-    return widest[:, : 2 + int(np.append(leads, False).argmin())]
+        return growing[:, :2]
+    leads = np.einsum("dk,de,ek->k", growing, weights, growing)[2:] > _LEADS
+    return growing[:, : 2 + int(np.append(leads, False).argmin())]
 
 
 def growth_metric(embeddings: Floats, random: Floats, least: float) -> Floats:

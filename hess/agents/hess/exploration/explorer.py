@@ -93,8 +93,10 @@ class Explorer:
         turned = 0 < config.directions < visited.shape[-1]
         if random is not None and config.least_weight < 1:
             self.metric = growth_metric(visited, random, config.least_weight)
-        most = config.directions
-        self.measures.turn(explored_directions(visited, self.metric, most) if turned else None)
+        plane = None
+        if turned:
+            plane = explored_directions(visited, random, self.metric, config.directions)
+        self.measures.turn(plane)
         moves = self.measures.project(
             segment_changes(network, replay, self.config.subgoal_interval)
         )

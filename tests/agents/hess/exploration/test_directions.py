@@ -7,6 +7,7 @@ import pytest
 
 from hess.agents.hess.exploration.directions import (
     explored_directions,
+    growing_directions,
     growth_metric,
     widest_directions,
 )
@@ -27,31 +28,34 @@ def test_the_widest_directions_are_those_of_places_not_of_visits() -> None:
     assert np.abs(turn[:, 1] @ directions[:, 1]) > 0.9
 
 
-def test_directions_that_lead_nowhere_are_not_the_widest() -> None:
+def test_the_growing_directions_are_those_beyond_random_moves() -> None:
     rng = np.random.default_rng(0)
     turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
     random = rng.uniform(-1.0, 1.0, (5_000, 3)) * [2.0, 5.0, 1.0]  # it turns more than it walks
-    visited = rng.uniform(-1.0, 1.0, (50_000, 3)) * [20.0, 6.0, 4.0]
+    visited = rng.uniform(-1.0, 1.0, (50_000, 3)) * [20.0, 6.0, 5.0]
     visited, random = visited @ turn.T, random @ turn.T
     assert np.abs(turn[:, 1] @ widest_directions(visited, 2)[:, 1]) > 0.9
-    directions = widest_directions(visited, 2, growth_metric(visited, random, 0.3))
+    directions = growing_directions(visited, random, 2)
     np.testing.assert_allclose(directions.T @ directions, np.eye(2), atol=1e-6)
     assert np.linalg.norm(turn[:, 0] @ directions) > 0.98
     assert np.linalg.norm(turn[:, 2] @ directions) > 0.9
 
 
-def test_a_bent_direction_does_not_take_the_place_of_a_coordinate() -> None:
-    """x, y and what is 0 around the start: a robot that gets far grows most in the last."""
+def test_what_hardly_moves_does_not_count_however_it_grows() -> None:
     rng = np.random.default_rng(0)
-    random = rng.uniform(-1.0, 1.0, (5_000, 2)) * [6.0, 5.0]
-    visited = rng.uniform(-1.0, 1.0, (50_000, 2)) * [20.0, 12.0]
-    random, visited = (
-        np.column_stack([each, np.maximum(np.abs(each[:, 0]) - 6.0, 0.0) / 2])
-        for each in (random, visited)
-    )
-    directions = widest_directions(visited, 2, growth_metric(visited, random, 0.3))
+    random = rng.uniform(-1.0, 1.0, (5_000, 3)) * [15.0, 12.0, 0.1]
+    visited = rng.uniform(-1.0, 1.0, (50_000, 3)) * [20.0, 18.0, 3.0]
+    directions = growing_directions(visited, random, 2)
     assert np.linalg.norm(directions[0]) > 0.98
     assert np.linalg.norm(directions[1]) > 0.98
+
+
+def test_where_nothing_moved_at_random_everything_grows() -> None:
+    visited = np.array([[0.0, 0.0, 0.0], [0.0, 3.0, 4.0]])
+    for random in (np.zeros((1, 3)), np.zeros((50, 3))):
+        directions = growing_directions(visited, random, 2)
+        np.testing.assert_allclose(np.abs(directions[:, 0]), [0.0, 0.6, 0.8], atol=0.03)
+    np.testing.assert_array_equal(growing_directions(np.ones((9, 3)), random, 2), np.eye(3, 2))
 
 
 @pytest.mark.parametrize("visited", [np.ones((50, 3)), np.ones((1, 3))], ids=["many", "one"])
@@ -99,16 +103,16 @@ def test_where_nothing_has_moved_all_directions_weigh_the_same() -> None:
     np.testing.assert_array_equal(growth_metric(np.ones((9, 3)), np.ones((5, 3)), 0.3), np.eye(3))
 
 
-def test_a_third_direction_is_explored_where_it_leads_somewhere() -> None:
+@pytest.mark.parametrize(("weight", "count"), [(0.9, 3), (0.5, 2)])
+def test_a_third_direction_is_explored_where_it_leads_somewhere(weight: float, count: int) -> None:
     rng = np.random.default_rng(0)
     visited = rng.uniform(-1.0, 1.0, (20_000, 4)) * [20.0, 15.0, 10.0, 5.0]
-    assert explored_directions(visited, np.diag([1.0, 1.0, 0.9, 0.3]), 2).shape == (4, 2)
-    for weight, count in ((0.9, 3), (0.5, 2)):
-        weights = np.diag([1.0, 1.0, weight, 0.3])
-        assert explored_directions(visited, weights, 3).shape == (4, count)
-        assert explored_directions(visited, weights, 4).shape == (4, count)
+    weights = np.diag([1.0, 1.0, weight, 0.3])
+    for most, expected in ((2, 2), (3, count), (4, count)):
+        assert explored_directions(visited, visited / 5, weights, most).shape == (4, expected)
 
 
-def test_while_all_directions_weigh_alike_two_are_explored() -> None:
+def test_while_nothing_is_known_of_directions_two_are_explored() -> None:
     visited = np.random.default_rng(0).uniform(-1.0, 1.0, (20_000, 4)) * [20.0, 15.0, 10.0, 5.0]
-    assert explored_directions(visited, np.eye(4), 4).shape == (4, 2)
+    assert explored_directions(visited, visited / 5, np.eye(4), 4).shape == (4, 2)
+    assert explored_directions(visited, None, np.diag([1, 1, 1, 0.3]), 4).shape == (4, 2)
