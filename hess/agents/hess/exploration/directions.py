@@ -9,7 +9,6 @@ from hess.arrays import Floats
 
 _PLACES = 20  # across the widest direction
 _LEADS = 0.8  # weight of a direction that is explored beside two others
-_NARROW = 0.1  # of the largest spread: added to that of random states
 _GROWN = 3.0  # times the spread of random states: a direction that leads somewhere for certain
 
 
@@ -29,17 +28,10 @@ def growing_directions(embeddings: Floats, random: Floats, count: int) -> Floats
     """Those in which visited states extend farthest beyond `random` ones. [n, d] -> [d, count].
 
     A robot that moves at random turns farther than it gets: what is bounded, such as a heading, it
-    has soon covered, and whoever learns to walk grows in the directions that lead somewhere. Narrow
-    ones count less, however they grow: a bent feature of an image, 0 around the start and large far
-    away, grows most of all, and in it all places around the start are alike.
+    has soon covered, and whoever learns to walk grows in the directions that lead somewhere.
     """
-    low, high, size = _extent(embeddings)
-    if size == 0:
-        return np.eye(embeddings.shape[-1], count)
-    now, before = (_spread(states, low, high, size) for states in (embeddings, random))
-    narrow = _NARROW * np.linalg.eigvalsh(now)[-1] * np.eye(len(now))
-    _, axes = eigh(now, before + narrow)
-    return np.asarray(np.linalg.qr(axes[:, ::-1])[0][:, :count])
+    basis, _ = _growth(embeddings, random)
+    return basis[:, :count]
 
 
 def explored_directions(

@@ -41,15 +41,6 @@ def test_the_growing_directions_are_those_beyond_random_moves() -> None:
     assert np.linalg.norm(turn[:, 2] @ directions) > 0.9
 
 
-def test_what_hardly_moves_does_not_count_however_it_grows() -> None:
-    rng = np.random.default_rng(0)
-    random = rng.uniform(-1.0, 1.0, (5_000, 3)) * [15.0, 12.0, 0.1]
-    visited = rng.uniform(-1.0, 1.0, (50_000, 3)) * [20.0, 18.0, 3.0]
-    directions = growing_directions(visited, random, 2)
-    assert np.linalg.norm(directions[0]) > 0.98
-    assert np.linalg.norm(directions[1]) > 0.98
-
-
 def test_where_nothing_moved_at_random_everything_grows() -> None:
     visited = np.array([[0.0, 0.0, 0.0], [0.0, 3.0, 4.0]])
     for random in (np.zeros((1, 3)), np.zeros((50, 3))):
