@@ -99,8 +99,9 @@ def test_a_third_direction_is_explored_where_it_leads_somewhere(weight: float, c
     rng = np.random.default_rng(0)
     visited = rng.uniform(-1.0, 1.0, (20_000, 4)) * [20.0, 15.0, 10.0, 5.0]
     weights = np.diag([1.0, 1.0, weight, 0.3])
+    random = visited / [8.0, 6.0, 4.0, 1.0]
     for most, expected in ((2, 2), (3, count), (4, count)):
-        assert explored_directions(visited, visited / 5, weights, most).shape == (4, expected)
+        assert explored_directions(visited, random, weights, most).shape == (4, expected)
 
 
 def test_while_nothing_is_known_of_directions_two_are_explored() -> None:
