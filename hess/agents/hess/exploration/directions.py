@@ -15,7 +15,8 @@ _GROWN = 3.0  # times the spread of random states: a direction that leads somewh
 def widest_directions(embeddings: Floats, count: int) -> Floats:
     """The directions in which visited states extend farthest. [n, d] -> [d, count].
 
-    Every visited place counts once, however long the robot was there.
+    Every visited place counts once, however long the robot was there: what is bounded, such as a
+    heading, fills up early, while the frontier of what is not moves on.
     """
     low, high, size = _extent(embeddings)
     if size == 0:  # nothing has ever moved
