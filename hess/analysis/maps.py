@@ -132,7 +132,7 @@ def measure(axes: Axes, view: SnapshotView, values: Floats, colours: str) -> Pat
 def _cell_borders(axes: Axes, view: SnapshotView) -> None:
     cells = view.snapshot.cells
     around = cells.size / 2 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
-    corners = view.points((cells.centres[:, None] + around) @ cells.plane.T)
+    corners = view.points((cells.centres[:, None] + around) @ np.linalg.pinv(cells.plane))
     axes.add_collection(
         PolyCollection(
             list(corners), facecolor="none", edgecolor="#D5DBE2", linewidth=0.7, zorder=0

@@ -89,10 +89,9 @@ class ExplorationConfig:
     """The extent of φ over all visited states for which r_g, d_e and cell size are meant."""
     reference_segment: float = 10.0
     """The distance in φ, exceeded by a tenth of the segments, for which they are meant."""
-    directions: int = 2
-    """Directions of φ that cells divide and subgoals are selected in, at most: two in which visited
-    states extend farthest beyond those of the first, random episodes, and further ones that weigh
-    almost in full (`least_weight`); 0: all d of them."""
+    directions: int = 3
+    """Directions of φ that cells divide and subgoals are selected in: two, and further ones as far
+    as visited states extend beyond those of the first, random episodes in them; 0: all d."""
     least_weight: float = 0.3
     """Weight of a direction of φ in the low level's distance to its subgoal and in how far subgoals
     lie along it, while visited states extend no farther in it than those of the first, random

@@ -245,12 +245,12 @@ class Projection:
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Projection:
-        """The identity for d = 2; otherwise the plane that is explored, or else the widest."""
+        """The identity for d = 2; otherwise the first two that are explored, or else the widest."""
         embeddings, explored = snapshot.states.embeddings, snapshot.cells.plane
         if embeddings.shape[1] <= 2:
             return cls(np.eye(embeddings.shape[1], 2), "φ-space", ("φ₁", "φ₂"))
-        given = explored.shape[1] == 2
-        directions = explored if given else widest_directions(embeddings, 2)
+        given = 2 <= explored.shape[1] < len(explored)
+        directions = explored[:, :2] if given else widest_directions(embeddings, 2)
         # A direction's sign is arbitrary; fixed here, so that pictures do not flip over time.
         signs = np.sign(directions[np.abs(directions).argmax(0), (0, 1)])
         which = "explored" if given else "widest"

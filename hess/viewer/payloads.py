@@ -186,7 +186,6 @@ def _plan(plan: FloorPlan | None) -> Payload | None:
 
 def _snapshot(snapshot: Snapshot, projection: Projection, run: Run) -> Payload:
     states, cells = snapshot.states, snapshot.cells
-    flat = cells.plane.shape[1] == 2
     return {
         "step": snapshot.step,
         "space_title": projection.title,
@@ -198,8 +197,6 @@ def _snapshot(snapshot: Snapshot, projection: Projection, run: Run) -> Payload:
             "cells": cells.indices(states.embeddings).tolist(),
         },
         "cells": {
-            "size": cells.size if flat else None,
-            "centres": numbers(projection(cells.centres @ cells.plane.T)) if flat else [],
             "visits": numbers(cells.counts),
             "novelty": numbers(cells.novelty),
             "potential": numbers(cells.potential),

@@ -8,7 +8,7 @@ from scipy.linalg import eigh
 from hess.arrays import Floats
 
 _PLACES = 20  # across the widest direction
-_LEADS = 0.8  # weight of a direction that is explored beside two others
+_LEAST = 0.1  # weight of a direction, where it is asked which ones are explored
 _GROWN = 3.0  # times the spread of random states: a direction that leads somewhere for certain
 
 
@@ -25,31 +25,20 @@ def widest_directions(embeddings: Floats, count: int) -> Floats:
     return np.asarray(axes[:, ::-1][:, :count])
 
 
-def growing_directions(embeddings: Floats, random: Floats, count: int) -> Floats:
-    """Those in which visited states extend farthest beyond `random` ones. [n, d] -> [d, count].
-
-    A robot that moves at random turns farther than it gets: what is bounded, such as a heading, it
-    has soon covered, and whoever learns to walk grows in the directions that lead somewhere.
-    """
-    basis, _ = _growth(embeddings, random)
-    return basis[:, :count]
-
-
-def explored_directions(
-    embeddings: Floats, random: Floats | None, weights: Floats, most: int
-) -> Floats:
-    """Two of them, and further ones up to `most` where they lead somewhere. -> [d, k].
+def explored_directions(embeddings: Floats, random: Floats | None, count: int) -> Floats:
+    """The widest two, each by its weight, and further ones as long as they weigh. -> [d, count].
 
     Images bend: their x and y take more than two directions, in each of which a robot gets far,
-    while the third of a state that has x and y is a pose. Weights that are all alike tell nothing.
+    while the third of a state that has x and y is a pose; short, it divides few places. Before
+    anything but `random` states is known, the widest two have to do.
     """
-    if random is None:  # nothing else has been visited yet
-        return widest_directions(embeddings, min(most, 2))
-    growing = growing_directions(embeddings, random, most)
-    if np.linalg.eigvalsh(weights)[0] > _LEADS:
-        return growing[:, :2]
-    leads = np.einsum("dk,de,ek->k", growing, weights, growing)[2:] > _LEADS
-    return growing[:, : 2 + int(np.append(leads, False).argmin())]
+    if random is None:
+        return widest_directions(embeddings, min(count, 2))
+    weights = growth_metric(embeddings, random, _LEAST)
+    directions = weights @ widest_directions(embeddings @ weights, count)
+    lengths = np.linalg.norm(directions, axis=0)
+    lengths[:2] = 1.0
+    return np.asarray(np.linalg.qr(directions)[0] * lengths)
 
 
 def growth_metric(embeddings: Floats, random: Floats, least: float) -> Floats:

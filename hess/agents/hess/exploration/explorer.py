@@ -95,7 +95,7 @@ class Explorer:
             self.metric = growth_metric(visited, random, config.least_weight)
         plane = None
         if turned:
-            plane = explored_directions(visited, random, self.metric, config.directions)
+            plane = explored_directions(visited, random, config.directions)
         self.measures.turn(plane)
         moves = self.measures.project(
             segment_changes(network, replay, self.config.subgoal_interval)

@@ -150,7 +150,7 @@ class Measures:
         """The middles of all visited places, in all of φ's dimensions, and their n. [n, d], [n]."""
         visits = self.visits
         centres = visits.places.centres(visits.counts.visited(visits.places))
-        embeddings = centres if self.plane is None else centres @ self.plane.T
+        embeddings = centres if self.plane is None else centres @ np.linalg.pinv(self.plane)
         return embeddings, visits.counts.at(visits.places, centres)
 
     def state(self) -> dict[str, Floats]:

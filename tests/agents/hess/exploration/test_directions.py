@@ -7,7 +7,6 @@ import pytest
 
 from hess.agents.hess.exploration.directions import (
     explored_directions,
-    growing_directions,
     growth_metric,
     widest_directions,
 )
@@ -26,27 +25,6 @@ def test_the_widest_directions_are_those_of_places_not_of_visits() -> None:
     np.testing.assert_allclose(directions.T @ directions, np.eye(2), atol=1e-9)
     assert np.abs(turn[:, 0] @ directions[:, 0]) > 0.98
     assert np.abs(turn[:, 1] @ directions[:, 1]) > 0.9
-
-
-def test_the_growing_directions_are_those_beyond_random_moves() -> None:
-    rng = np.random.default_rng(0)
-    turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
-    random = rng.uniform(-1.0, 1.0, (5_000, 3)) * [2.0, 5.0, 1.0]  # it turns more than it walks
-    visited = rng.uniform(-1.0, 1.0, (50_000, 3)) * [20.0, 6.0, 5.0]
-    visited, random = visited @ turn.T, random @ turn.T
-    assert np.abs(turn[:, 1] @ widest_directions(visited, 2)[:, 1]) > 0.9
-    directions = growing_directions(visited, random, 2)
-    np.testing.assert_allclose(directions.T @ directions, np.eye(2), atol=1e-6)
-    assert np.linalg.norm(turn[:, 0] @ directions) > 0.98
-    assert np.linalg.norm(turn[:, 2] @ directions) > 0.9
-
-
-def test_where_nothing_moved_at_random_everything_grows() -> None:
-    visited = np.array([[0.0, 0.0, 0.0], [0.0, 3.0, 4.0]])
-    for random in (np.zeros((1, 3)), np.zeros((50, 3))):
-        directions = growing_directions(visited, random, 2)
-        np.testing.assert_allclose(np.abs(directions[:, 0]), [0.0, 0.6, 0.8], atol=0.03)
-    np.testing.assert_array_equal(growing_directions(np.ones((9, 3)), random, 2), np.eye(3, 2))
 
 
 @pytest.mark.parametrize("visited", [np.ones((50, 3)), np.ones((1, 3))], ids=["many", "one"])
@@ -94,17 +72,40 @@ def test_where_nothing_has_moved_all_directions_weigh_the_same() -> None:
     np.testing.assert_array_equal(growth_metric(np.ones((9, 3)), np.ones((5, 3)), 0.3), np.eye(3))
 
 
-@pytest.mark.parametrize(("weight", "count"), [(0.9, 3), (0.5, 2)])
-def test_a_third_direction_is_explored_where_it_leads_somewhere(weight: float, count: int) -> None:
+def test_two_directions_are_explored_in_full_and_a_third_as_it_leads_beyond_random_moves() -> None:
     rng = np.random.default_rng(0)
-    visited = rng.uniform(-1.0, 1.0, (20_000, 4)) * [20.0, 15.0, 10.0, 5.0]
-    weights = np.diag([1.0, 1.0, weight, 0.3])
-    random = visited / [8.0, 6.0, 4.0, 1.0]
-    for most, expected in ((2, 2), (3, count), (4, count)):
-        assert explored_directions(visited, random, weights, most).shape == (4, expected)
+    turn, _ = np.linalg.qr(rng.normal(size=(4, 4)))
+    random = rng.uniform(-1.0, 1.0, (5_000, 4)) * [2.0, 9.0, 1.0, 3.0]  # it turns, hardly walks
+    visited = rng.uniform(-1.0, 1.0, (50_000, 4)) * [20.0, 9.0, 6.0, 3.0]
+    explored = explored_directions(visited @ turn.T, random @ turn.T, 3)
+    along = turn.T @ explored  # of x, heading, y and a pose
+    assert np.abs(along[0, 0]) == pytest.approx(1.0, abs=0.05)
+    assert np.abs(along[2]).max() == pytest.approx(1.0, abs=0.05)
+    np.testing.assert_allclose(np.linalg.norm(explored, axis=0)[:2], 1.0)
+    assert np.linalg.norm(along[[1, 3]]) < 0.35
+    np.testing.assert_allclose(explored.T @ explored, np.diag((explored**2).sum(0)), atol=1e-9)
 
 
-def test_while_nothing_is_known_of_directions_two_are_explored() -> None:
+def test_a_coordinate_that_bends_takes_three_directions() -> None:
+    """x is told by its own direction up to a fold, and beyond it by another one."""
+    rng = np.random.default_rng(0)
+    x, y = rng.uniform(-20.0, 20.0, (2, 30_000))
+    visited = np.stack([np.abs(x), y, x * (np.abs(x) < 12), rng.uniform(-3, 3, 30_000)], axis=1)
+    random = rng.uniform(-1.0, 1.0, (5_000, 4)) * [1.0, 1.0, 1.0, 3.0]
+    lengths = np.linalg.norm(explored_directions(visited, random, 3), axis=1)
+    np.testing.assert_allclose(lengths[:3], 1.0, atol=0.1)
+    assert lengths[3] < 0.2
+
+
+def test_before_anything_but_random_moves_is_known_two_directions_are_explored() -> None:
     visited = np.random.default_rng(0).uniform(-1.0, 1.0, (20_000, 4)) * [20.0, 15.0, 10.0, 5.0]
-    assert explored_directions(visited, visited / 5, np.eye(4), 4).shape == (4, 2)
-    assert explored_directions(visited, None, np.diag([1, 1, 1, 0.3]), 4).shape == (4, 2)
+    np.testing.assert_array_equal(
+        explored_directions(visited, None, 3), widest_directions(visited, 2)
+    )
+
+
+def test_where_nothing_moved_at_random_everything_leads_somewhere() -> None:
+    visited = np.array([[0.0, 0.0, 0.0], [0.0, 3.0, 4.0]])
+    for random in (np.zeros((1, 3)), np.zeros((50, 3))):
+        directions = explored_directions(visited, random, 2)
+        np.testing.assert_allclose(np.abs(directions[:, 0]), [0.0, 0.6, 0.8], atol=0.03)
