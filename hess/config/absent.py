@@ -42,6 +42,7 @@ WHEN_ABSENT: dict[str, Any] = {
     "exploration.least_progress": 0.0,
     "exploration.revisit_cost": 0.0,
     "exploration.insistence": 0.0,
+    "exploration.attempt_cost": 0.0,
     "exploration.potential": "distance",
     "exploration.counts": "grid",
 }

@@ -83,6 +83,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "exploration.least_progress": 0.0,
         "exploration.revisit_cost": 0.0,
         "exploration.insistence": 0.0,
+        "exploration.attempt_cost": 0.0,
         "exploration.count_discount": 0.99,
         "exploration.cell_size": 3.0,
         "exploration.least_cells": 0,

@@ -115,6 +115,9 @@ class ExplorationConfig:
     hashed grid of constant memory; or by the nearest of up to 1,000 landmarks, visited states."""
     segment_cost: float = 0.2
     """What each segment on the way adds to a "reachable" cell's log count."""
+    attempt_cost: float = 0.2
+    """What each segment that a place on the way has cost in vain, per time that it was reached,
+    adds to that; 0: nothing."""
     way_share: float = 0.03
     """Edges that are rarer among those that leave a cell lead nowhere, unless most visits of the
     next cell came by them; 0 takes all."""

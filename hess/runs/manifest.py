@@ -19,7 +19,7 @@ from hess.files import read_sealed, write_sealed
 from hess.native import library
 from hess.runs.folder import RunFolder, from_json, refuse_changes
 
-FORMAT = 7
+FORMAT = 8
 MANIFEST = "manifest.json"
 _FOLDER = re.compile(r"[0-9]{9,15}")
 _DIGEST = re.compile(r"[0-9a-f]{32}")

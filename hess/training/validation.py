@@ -44,8 +44,8 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
         lambda value: value >= 0,
         "seed representation.stability_weight exploration.directions exploration.extension "
         "exploration.least_cells "
-        "exploration.potential_weight exploration.segment_cost exploration.revisit_cost "
-        "exploration.detour exploration.least_progress "
+        "exploration.potential_weight exploration.segment_cost exploration.attempt_cost "
+        "exploration.revisit_cost exploration.detour exploration.least_progress "
         "intrinsic.weight intrinsic.novelty_weight intrinsic.potential_weight "
         "fun.intrinsic_weight fun.entropy_weight",
     ),

@@ -95,7 +95,7 @@ def test_it_rates_candidates_with_the_graph_that_all_have(replay: Replay) -> Non
     assert pool.graph is not None
     assert pool.wear is not None
     middles = np.arange(21) + 0.5
-    np.testing.assert_allclose(pool.wear(np.zeros(21)), (100 + middles) / 30)
+    np.testing.assert_allclose(pool.wear(pool.graph, np.zeros(21)), (100 + middles) / 30)
 
 
 @pytest.mark.usefixtures("registered")

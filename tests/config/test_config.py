@@ -78,6 +78,7 @@ PAPER = {
     "exploration.detour": 0,
     "exploration.least_progress": 0,
     "exploration.insistence": 0,
+    "exploration.attempt_cost": 0,
     "exploration.least_weight": 1,
     "exploration.revisit_cost": 0,
     "exploration.recount": False,

@@ -78,6 +78,7 @@ NOT_NEGATIVE = [
 NOT_NEGATIVE += [
     "exploration.potential_weight",
     "exploration.segment_cost",
+    "exploration.attempt_cost",
     "exploration.detour",
     "exploration.least_progress",
     "exploration.revisit_cost",

@@ -260,9 +260,9 @@ def leading(*points: tuple[float, float]) -> CandidatePool:
     edges = np.stack([cells[:-1], cells[1:]], -1)
     log_counts = np.full(len(keys), 5.0)
     log_counts[cells[-1]] = 0.0
-    graph = PlaceGraph(keys, log_counts, edges, 0.1)
+    graph = PlaceGraph(keys, log_counts, edges, 0.1, np.zeros(len(keys)))
     places = GridCells(2, 1.0)
-    return pool._replace(graph=graph, cells=cells, places=places, wear=graph.reachable)
+    return pool._replace(graph=graph, cells=cells, places=places, wear=PlaceGraph.reachable)
 
 
 ROW = ((1.5, 0.5), (1.5, 1.5), (1.5, 2.5))

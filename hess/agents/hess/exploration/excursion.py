@@ -71,6 +71,8 @@ class Excursion:
         self._ends = np.zeros(len(self._graph.keys))  # of segments, in or next to each cell
         self._waypoint = self._draw_waypoint(rng)
         self._insists = bool(rng.random() < config.insistence)
+        if self._insists:
+            self._graph = self._graph.without_tolls()
         self._steps = self._graph.steps_to(-1 if self._waypoint is None else self._waypoint)
         self._cell = -1  # where the present segment begins; -1: in none of the graph's
         self._here: Floats = np.zeros(0)  # the same as a point
@@ -151,5 +153,5 @@ class Excursion:
             steps = np.where(cells >= 0, self._steps[cells], np.inf)
             return np.minimum(steps, len(self._graph.keys))  # finite: scores are differences
         cost = 0.0 if self._insists else self._config.revisit_cost
-        values = self._wear(cost * self._ends)
+        values = self._wear(self._graph, cost * self._ends)
         return np.where(cells >= 0, values[cells], self._pool.novelty)

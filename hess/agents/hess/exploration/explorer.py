@@ -76,7 +76,15 @@ class Explorer:
         ends = np.minimum((chosen + 1) * self.config.subgoal_interval, int(episode.length))
         missed = self.measures.project(episode.embeddings[ends] - episode.subgoals[chosen])
         remaining = np.linalg.norm(missed, axis=-1)
-        self.measures.record_outcomes(episode.selected[chosen], remaining)
+        selected = episode.selected[chosen]
+        self.measures.record_outcomes(selected, remaining)
+        begins = chosen * self.config.subgoal_interval
+        offsets = [
+            episode.embeddings[begin : end + 1] - goal
+            for begin, end, goal in zip(begins, ends, selected, strict=True)
+        ]
+        distances = [np.linalg.norm(self.measures.project(each), axis=-1) for each in offsets]
+        self.measures.record_attempts(selected, np.array([each.min() for each in distances]))
 
     def fit_to_representation(
         self, network: MLP, replay: Replay, before: MLP | None, random: Floats | None = None

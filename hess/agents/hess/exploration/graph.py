@@ -32,6 +32,7 @@ class PlaceGraph(NamedTuple):
     log_counts: Floats  # [n] log(1 + visits), or what the novelty counts in place of visits
     edges: Integers  # [m, 2] indices of places, from and to
     edge_cost: float  # what an edge adds to the log count of where it leads
+    tolls: Floats  # [n] what entering a place adds besides, for attempts that fail
 
     def locate(self, keys: Keys) -> Integers:
         """The index of each key among the places, -1 where it is none of them. [...] -> [...]."""
@@ -41,11 +42,16 @@ class PlaceGraph(NamedTuple):
         return np.where(self.keys[place] == keys, place, -1)
 
     def reachable(self, extra: Floats | float = 0.0) -> Floats:
-        """The least log count, with the cost of the chain there, from each place. -> [n].
+        """The least log count, with the cost of the chain through each place to there. -> [n].
 
         `extra` [n] is added to the log counts.
         """
-        return least_over_chains(self.log_counts + extra, self.edges, self.edge_cost)
+        costs = self.edge_cost + self.tolls[self.edges[:, 1]]
+        return self.tolls + least_over_chains(self.log_counts + extra, self.edges, costs)
+
+    def without_tolls(self) -> PlaceGraph:
+        """As it is for those who try again what failed."""
+        return self._replace(tolls=np.zeros_like(self.tolls))
 
     def lengths_from(self, place: int, centres: Floats) -> Floats:
         """Length of the shortest chain to each place, from centre to centre. [n, k] -> [n]."""
@@ -72,7 +78,8 @@ class PlaceGraph(NamedTuple):
 
 def empty_graph() -> PlaceGraph:
     """What a fresh agent knows: no places."""
-    return PlaceGraph(np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 2), np.int64), 0.0)
+    nothing, no_edges = np.zeros(0), np.zeros((0, 2), np.int64)
+    return PlaceGraph(np.zeros(0, np.int64), nothing, no_edges, 0.0, nothing)
 
 
 def stored_graph(arrays: dict[str, Any]) -> PlaceGraph:
@@ -83,9 +90,13 @@ def stored_graph(arrays: dict[str, Any]) -> PlaceGraph:
         raise HessError(f"{len(keys)} cells cannot have {len(log_counts)} log counts")
     if len(edges) and not (edges.min() >= 0 and edges.max() < len(keys)):
         raise HessError(f"an edge between cells leads to none of the {len(keys)} cells")
-    if not (0.0 <= cost < np.inf and np.isfinite(log_counts).all()):
-        raise HessError(f"edges of cost {cost} between log counts that are no numbers")
-    return PlaceGraph(keys, log_counts, edges, cost)
+    tolls = arrays["tolls"]
+    if len(keys) != len(tolls):
+        raise HessError(f"{len(keys)} cells cannot have {len(tolls)} tolls")
+    finite = np.isfinite(log_counts).all() and (tolls >= 0).all() and (tolls < np.inf).all()
+    if not (0.0 <= cost < np.inf and finite):
+        raise HessError(f"edges of cost {cost} between log counts and tolls that are no numbers")
+    return PlaceGraph(keys, log_counts, edges, cost, tolls)
 
 
 class Edges(Protocol):

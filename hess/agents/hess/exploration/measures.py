@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hess.agents.hess.exploration.attempts import Attempts
 from hess.agents.hess.exploration.cells import Keys
 from hess.agents.hess.exploration.graph import (
     Boundaries,
@@ -25,6 +26,8 @@ from hess.arrays import Floats
 from hess.config import ExplorationConfig
 from hess.learning.trees import prefixed, select
 
+_HIGHEST_TOLL = 10.0  # in log counts: nothing lies behind it that is worth so much
+
 
 class Measures:
     """What the explorer knows about any embedding, in the directions that are explored."""
@@ -38,6 +41,7 @@ class Measures:
         self.graph = empty_graph()  # as of the newest refresh
         self._novelty: Novelty = NOVELTIES[config.novelty](config)
         self._potential: Potential = POTENTIALS[config.potential](config)
+        self._attempts = Attempts()
         self._edges = estimator.edges()
 
     @property
@@ -84,17 +88,23 @@ class Measures:
         return self.visits.places.keys(self.project(embeddings))
 
     def carry(self, before: Keys, now: Keys) -> None:
-        """Potentials go where the states of their places are now. [n], [n]."""
+        """Potentials and attempts go where the states of their places are now. [n], [n]."""
         self._potential.carry(before, now)
+        self._attempts.carry(before, now)
 
     def age(self) -> None:
         """One episode has passed."""
         self._potential.age()
+        self._attempts.age(self.config.age_discount)
         self._edges.age()
 
     def record_outcomes(self, selected: Floats, distances: Floats) -> None:
         """Record segments: g_t and ‖φ(s_{t+c}) - g_e‖. [n, d], [n]."""
         self._potential.record(self.visits.places, self.project(selected), distances)
+
+    def record_attempts(self, selected: Floats, nearest: Floats) -> None:
+        """Record segments: g_t and how near to it any of their states was. [n, d], [n]."""
+        self._attempts.record(self.visits.places, self.project(selected), nearest)
 
     def refresh(
         self, transitions: int, rollouts: Boundaries | None, steps: Boundaries | None
@@ -118,7 +128,13 @@ class Measures:
             self._novelty.log_counts(visits, visits.places.centres(keys)),
             edges[common_edges(edges, times, self.config.way_share)],
             self.config.segment_cost * steps.share,
+            self._tolls(keys),
         )
+
+    def _tolls(self, keys: Keys) -> Floats:
+        """For every attempt at a place but the one that any place takes. [n] -> [n]."""
+        tolls = self.config.attempt_cost * (self._attempts.expected(keys) - 1.0)
+        return np.minimum(tolls, _HIGHEST_TOLL)
 
     def novelty(self, embeddings: Floats) -> Floats:
         """Ñ: what is to be expected from here on, the least is the newest. [..., d] -> [...]."""
@@ -143,7 +159,7 @@ class Measures:
             graph=self.graph,
             cells=self.graph.locate(self.keys(embeddings)),
             places=places,
-            wear=self._novelty.wear(self.visits, self.graph),
+            wear=self._novelty.wear(self.visits),
         )
 
     def visited(self) -> tuple[Floats, Floats]:
@@ -160,6 +176,7 @@ class Measures:
             **self._novelty.state(),
             **self._potential.state(),
             **self._edges.state(),
+            **self._attempts.state(),
             **prefixed(self.graph._asdict(), "graph."),
             "plane": self._stored_plane(),
         }
@@ -171,7 +188,8 @@ class Measures:
         self.plane = plane[:, plane.any(0)] if plane.size else None
         if self.plane is not None:
             self.visits.explore(self.plane.shape[1])
-        for part in (self.visits, self._novelty, self._potential, self._edges):
+        parts = (self.visits, self._novelty, self._potential, self._attempts, self._edges)
+        for part in parts:
             part.restore(arrays)
         self.graph = stored_graph(select(arrays, "graph."))
 

@@ -15,7 +15,7 @@ from hess.agents.named import Named
 from hess.arrays import Floats
 from hess.config import ExplorationConfig
 
-Wear = Callable[[Floats], Floats]
+Wear = Callable[[PlaceGraph, Floats], Floats]
 
 
 class Novelty:
@@ -57,9 +57,9 @@ class Novelty:
     def follow(self, graph: PlaceGraph) -> None:
         """The graph is new."""
 
-    def wear(self, visits: Visits, graph: PlaceGraph) -> Wear:
-        """A function, for use at any later time, from wear w to Ñ of the graph's places. [n]."""
-        return partial(_worn, graph.log_counts, max(visits.transitions, 1))
+    def wear(self, visits: Visits) -> Wear:
+        """A function, for any later time, from a graph and wear w to Ñ of its places. [n]."""
+        return partial(_worn, max(visits.transitions, 1))
 
     def state(self) -> dict[str, Any]:
         """All arrays that a checkpoint must hold, under names of their own."""
@@ -69,8 +69,8 @@ class Novelty:
         """Take over what `state` gave."""
 
 
-def _worn(log_counts: Floats, transitions: int, wear: Floats) -> Floats:
-    return np.asarray(np.expm1(log_counts + wear) / transitions)
+def _worn(transitions: int, graph: PlaceGraph, wear: Floats) -> Floats:
+    return np.asarray(np.expm1(graph.log_counts + wear) / transitions)
 
 
 class Immediate(Novelty):
@@ -166,9 +166,9 @@ class Reachable(Novelty):
         """Chains once for all candidates; episodes that wear places out follow them anew."""
         self.table = CellTable(graph.keys, graph.reachable())
 
-    def wear(self, visits: Visits, graph: PlaceGraph) -> Wear:
+    def wear(self, visits: Visits) -> Wear:
         """Wear counts before chains are followed."""
-        return graph.reachable
+        return PlaceGraph.reachable
 
     def state(self) -> dict[str, Any]:
         """The log counts at the ends of chains."""

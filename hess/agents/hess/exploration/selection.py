@@ -37,7 +37,7 @@ class CandidatePool(NamedTuple):
     graph: PlaceGraph | None = None  # where places lead, if that is known; all below goes with it
     cells: Any = None  # [P] places of the graph, -1 for none
     places: Places | None = None
-    wear: Callable[[Floats], Floats] | None = None  # novelty of worn places, [n] -> [n]
+    wear: Callable[[PlaceGraph, Floats], Floats] | None = None  # novelty of worn places, [n]
 
     def project(self, embeddings: Floats) -> Floats:
         """Embeddings in the directions that are explored. [..., d] -> [..., k]."""

@@ -29,11 +29,12 @@ def corridor(
 ) -> CandidatePool:
     """Six cells of edge 1 in a row, the right ones less visited, and states in some of them."""
     keys = cell_keys(MIDDLES, 1.0)
-    graph = PlaceGraph(keys, LOG_COUNTS, np.array(edges), COST)
+    graph = PlaceGraph(keys, LOG_COUNTS, np.array(edges), COST, np.zeros(len(keys)))
     cells = graph.locate(cell_keys(states, 1.0))
     novelty = np.full(len(states), own)  # told apart from all that the graph says
     pool = CandidatePool(states, novelty, np.zeros(len(states)))
-    return pool._replace(graph=graph, cells=cells, places=GridCells(2, 1.0), wear=graph.reachable)
+    wear, places = PlaceGraph.reachable, GridCells(2, 1.0)
+    return pool._replace(graph=graph, cells=cells, places=places, wear=wear)
 
 
 class Draws:
@@ -140,6 +141,15 @@ def test_an_episode_that_insists_wears_nothing_out() -> None:
     assert going.novelty().tolist() == reachable(LOG_COUNTS.tolist())
 
 
+def test_an_episode_that_insists_pays_no_tolls() -> None:
+    pool = corridor()
+    assert pool.graph is not None
+    pool = pool._replace(graph=pool.graph._replace(tolls=np.array([0.0, 0.0, 3.0, 0.0, 0.0, 0.0])))
+    assert excursion(pool, insistence=1.0).novelty().tolist() == reachable(LOG_COUNTS.tolist())
+    with_tolls = excursion(pool).novelty() - reachable(LOG_COUNTS.tolist())
+    assert with_tolls.tolist() == [3.0, 3.0, 3.0, 0.0, 0.0, 0.0]  # all that comes from the left
+
+
 def test_states_in_no_cell_keep_their_novelty() -> None:
     states = np.array([[0.5, 0.5], [40.5, 0.5], [5.5, 0.5]])
     going = excursion(corridor(states=states, own=7.5))
@@ -158,7 +168,7 @@ def test_without_edges_there_is_no_waypoint() -> None:
     bare = corridor()
     assert bare.graph is not None
     graph = bare.graph._replace(edges=np.zeros((0, 2), np.int64))
-    bare = bare._replace(graph=graph, wear=graph.reachable)
+    bare = bare._replace(graph=graph, wear=PlaceGraph.reachable)
     going = Excursion(bare, ExplorationConfig(waypoints=1.0), SEGMENTS, np.random.default_rng(0))
     going.arrive(0, MIDDLES[0])
     assert going.novelty().tolist() == LOG_COUNTS.tolist()
@@ -183,7 +193,7 @@ def test_what_lies_behind_a_wall_is_a_detour(here: int, detour: float, seen: lis
     place = np.argsort(order)
     chain = [(place[i], place[i + 1]) for i in range(len(BEND) - 1)]
     both_ways = np.array(chain + [(end, start) for start, end in chain])
-    graph = PlaceGraph(keys[order], np.ones(len(BEND)), both_ways, COST)
+    graph = PlaceGraph(keys[order], np.ones(len(BEND)), both_ways, COST, np.zeros(len(keys)))
     states = np.concatenate([middles, [[50.0, 50.0]]])  # the last in no cell
     cells = graph.locate(cell_keys(states, 1.0))
     pool = corridor()._replace(embeddings=states, graph=graph, cells=cells)
@@ -204,7 +214,8 @@ OPEN = np.array([[x + 0.5, y + 0.5] for x in range(5) for y in range(5)])
 def in_the_open(**fields: Any) -> Excursion:
     """Twenty-five cells in a square, none of them behind anything, and a state in each."""
     keys = cell_keys(OPEN, 1.0)
-    graph = PlaceGraph(np.sort(keys), np.ones(len(keys)), np.zeros((0, 2), np.int64), COST)
+    nothing, no_edges = np.zeros(len(keys)), np.zeros((0, 2), np.int64)
+    graph = PlaceGraph(np.sort(keys), nothing + 1.0, no_edges, COST, nothing)
     pool = corridor()._replace(
         embeddings=OPEN, novelty=np.zeros(len(OPEN)), graph=graph, cells=graph.locate(keys)
     )

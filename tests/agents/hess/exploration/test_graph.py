@@ -27,7 +27,7 @@ INF = np.inf
 def graph() -> PlaceGraph:
     """A -> B -> C -> B, and D -> D; log counts 4, 3, 1, 2 and 0."""
     edges = np.array([[A, B], [B, C], [C, B], [D, D]])
-    return PlaceGraph(KEYS, np.array([4.0, 3.0, 1.0, 2.0, 0.0]), edges, 0.5)
+    return PlaceGraph(KEYS, np.array([4.0, 3.0, 1.0, 2.0, 0.0]), edges, 0.5, np.zeros(5))
 
 
 def test_cells_are_found_by_their_keys_and_others_are_not() -> None:
@@ -54,6 +54,16 @@ def test_what_is_extra_counts_before_chains_are_followed() -> None:
     # C has 4 now: B itself has 3, and A and C lead there.
     assert graph().reachable(extra).tolist() == [3.5, 3.0, 3.5, 2.0, 7.0]
     assert graph().log_counts.tolist() == [4.0, 3.0, 1.0, 2.0, 0.0]
+
+
+def test_a_toll_is_paid_by_every_chain_that_enters() -> None:
+    tolls = np.array([0.0, 0.25, 0.0, 0.0, 4.0])
+    # A pays for B on its way to C, and so does whoever goes to B itself; FAR is dear to enter.
+    paying = graph()._replace(tolls=tolls)
+    assert paying.reachable().tolist() == [2.25, 1.75, 1.0, 2.0, 4.0]
+    assert paying.without_tolls().reachable().tolist() == graph().reachable().tolist()
+    dear = graph()._replace(tolls=np.array([0.0, 5.0, 0.0, 0.0, 0.0]))
+    assert dear.reachable()[A] == 4.0  # it stays where it is
 
 
 def test_steps_are_edges_on_the_shortest_chain_and_infinite_without_one() -> None:

@@ -231,9 +231,9 @@ def test_candidates_are_rated_with_the_graph_whatever_the_novelty(kind: str) -> 
     assert pool.places is not None
     assert pool.places.size == 1.0
     assert pool.wear is not None
-    unworn = pool.wear(np.zeros(3))
+    unworn = pool.wear(pool.graph, np.zeros(3))
     np.testing.assert_allclose(unworn, pool.novelty[:3])  # what an episode begins with
-    worn = pool.wear(np.array([0.0, 0.0, 2.0]))
+    worn = pool.wear(pool.graph, np.array([0.0, 0.0, 2.0]))
     assert worn[2] > unworn[2]
     # Chains from A and B lead to C; counts are of no concern to other places.
     assert (worn[:2] > unworn[:2]).all() == (kind == "reachable")
@@ -244,9 +244,10 @@ def test_wear_adds_to_the_log_of_the_visits(kind: str) -> None:
     grid = measures(novelty=kind)
     refresh(grid, rollouts([A, B, C], ages=[0]), 10)
     pool = grid.rate(ALL)
+    assert pool.graph is not None
     assert pool.wear is not None
     expected = ((1 + grid.expected_visits(ALL[:3])) * np.exp(2.0) - 1) / 10
-    np.testing.assert_allclose(pool.wear(np.full(3, 2.0)), expected)
+    np.testing.assert_allclose(pool.wear(pool.graph, np.full(3, 2.0)), expected)
 
 
 EXCURSIONS = {"waypoints": 0.0, "detour": 0.0, "least_progress": 0.0, "revisit_cost": 0.0}
