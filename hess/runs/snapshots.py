@@ -255,7 +255,8 @@ class Projection:
         signs = np.sign(directions[np.abs(directions).argmax(0), (0, 1)])
         which = "explored" if given else "widest"
         labels = (f"φ, 1st {which} direction", f"φ, 2nd {which} direction")
-        return cls(directions * signs, f"φ along its two {which} directions", labels)
+        count = "two" if not given or explored.shape[1] == 2 else "first two"
+        return cls(directions * signs, f"φ along its {count} {which} directions", labels)
 
     def __call__(self, embeddings: Floats) -> Floats:
         """[..., d] -> [..., 2]."""

@@ -262,6 +262,15 @@ def test_where_a_plane_is_explored_it_is_shown(deep_run: Run) -> None:
     np.testing.assert_allclose(np.abs(along), np.eye(2), atol=1e-6)
 
 
+def test_of_three_explored_directions_the_first_two_are_shown(wide_run: Run) -> None:
+    snapshot = wide_run.snapshot(max(wide_run.snapshots))
+    plane = np.eye(5, 3)[::-1] * [1.0, 1.0, 0.3]
+    cells = dataclasses.replace(snapshot.cells, plane=plane)
+    projection = Projection.of(dataclasses.replace(snapshot, cells=cells))
+    assert projection.title == "φ along its first two explored directions"
+    np.testing.assert_array_equal(projection.directions, plane[:, :2])
+
+
 def test_two_dimensions_stay_as_they_are(run: Run) -> None:
     snapshot = run.snapshot(max(run.snapshots))
     points, projection = snapshot.states.embeddings, Projection.of(snapshot)
