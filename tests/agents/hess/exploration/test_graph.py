@@ -146,6 +146,9 @@ def test_a_stored_graph_comes_back() -> None:
         ("edge_cost", -0.5, "edges of cost -0.5"),
         ("edge_cost", np.nan, "edges of cost nan"),
         ("log_counts", np.array([0.0, 0.0, 0.0, 0.0, np.nan]), "no numbers"),
+        ("tolls", np.zeros(4), "5 cells cannot have 4 tolls"),
+        ("tolls", np.array([0.0, 0.0, 0.0, 0.0, np.nan]), "no numbers"),
+        ("tolls", np.array([0.0, -1.0, 0.0, 0.0, 0.0]), "no numbers"),
     ],
 )
 def test_a_graph_whose_chains_would_not_end_is_refused(

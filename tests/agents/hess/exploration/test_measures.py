@@ -250,6 +250,16 @@ def test_wear_adds_to_the_log_of_the_visits(kind: str) -> None:
     np.testing.assert_allclose(pool.wear(pool.graph, np.full(3, 2.0)), expected)
 
 
+@pytest.mark.parametrize(("cost", "failed", "toll"), [(0.2, 4, 0.8), (0.0, 4, 0.0), (1.0, 50, 10)])
+def test_attempts_in_vain_are_paid_for_up_to_a_limit(cost: float, failed: int, toll: float) -> None:
+    grid = measures(novelty="reachable", attempt_cost=cost)
+    grid.record_attempts(np.repeat(np.array([C]), failed, axis=0), np.full(failed, 9.0))
+    refresh(grid, rollouts([A, B, C], ages=[0]), 10)
+    graph = grid.rate(ALL).graph
+    assert graph is not None
+    np.testing.assert_allclose(graph.tolls, [0.0, 0.0, toll])
+
+
 EXCURSIONS = {"waypoints": 0.0, "detour": 0.0, "least_progress": 0.0, "revisit_cost": 0.0}
 
 
