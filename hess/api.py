@@ -193,15 +193,14 @@ class LoadedAgent:
                 "env": merged(self.config.env, env or {}),
                 "success": success or self.config.success,
                 "observe": self._adapter.observer.keys,
+                "seed": seed,
             },
         )
-        task = Task.of(config)
-        if task.shape(config) != self._agent.shape:
-            sizes = f"{task.shape(config)} instead of {self._agent.shape}"
-            task.close()
-            raise HessError(f"with these arguments episodes have another shape: {sizes}")
-        evaluator = Collector([task], self._agent.shape, seed)
+        evaluator = Collector(config, 1)
         try:
+            if evaluator.shape != self._agent.shape:
+                sizes = f"{evaluator.shape} instead of {self._agent.shape}"
+                raise HessError(f"with these arguments episodes have another shape: {sizes}")
             collected = evaluator.evaluate(self._policy, self.step, episodes)
         finally:
             evaluator.close()

@@ -19,7 +19,6 @@ from hess.bench.updates import core_speed
 from hess.config import Config, override
 from hess.config.presets import preset
 from hess.envs import TASKS
-from hess.envs.adapter import Task
 from hess.native.cores import busy_core
 from hess.replay.episode import Episode
 from hess.runs.folder import RunFolder
@@ -122,13 +121,12 @@ def bench_config(size: Size, task: str, start: Config | None = None) -> Config:
 
 
 def _measure(size: Size, task_name: str) -> TrainingSpeeds:
-    task = Task(task_name)
     config = bench_config(size, task_name)
     watch = Watch()
     before = core_speed(size)
     agent = train_watched(config, watch)
     speed = (before + core_speed(size)) / 2
-    collector = Collector([task], agent.shape, seed=1)
+    collector = Collector(override(config, {"seed": 1}), 1)
     episodes, environment = _collect(collector, agent, size.cycle)
     collector.close()
     learner = seconds(lambda: _learn(agent, episodes))

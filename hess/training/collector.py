@@ -1,4 +1,8 @@
-"""Episodes of the task, collected side by side in threads; MuJoCo releases the GIL."""
+"""Episodes of the task, collected side by side in threads; MuJoCo releases the GIL.
+
+An environment is made, played and closed in one and the same thread: one that draws what it
+observes holds an OpenGL context, which belongs to the thread that made it.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from hess.agents.agent import Policy, Rollout
+from hess.config import Config
 from hess.envs.adapter import Task
 from hess.errors import HessError
 from hess.native.cores import busy_core
-from hess.replay.episode import Episode, EpisodeShape, empty_episode
+from hess.replay.episode import Episode, empty_episode
 
 _TRAINING, _EVALUATION = 0, 1  # first numbers of the seed streams
 
@@ -32,27 +37,37 @@ def seed_stream(seed: int, purpose: int, *numbers: int) -> np.random.SeedSequenc
 
 
 class Collector:
-    """Owns the environments of a run; the same seed and round give the same episodes."""
+    """Owns environments of a run; the same seed and round give the same episodes."""
 
-    def __init__(self, tasks: Sequence[Task], shape: EpisodeShape, seed: int):
-        self._tasks, self._shape, self._seed = tasks, shape, seed
-        self._threads = ThreadPoolExecutor(len(tasks), thread_name_prefix="collect")
+    def __init__(self, config: Config, count: int, like: Task | None = None):
+        """Open `count` of them; `like` an open one, whose observations need not be probed again."""
+        self._seed = config.seed
+        self._threads: list[ThreadPoolExecutor] = []
+        self._tasks: list[Task] = []
+        for _ in range(count):
+            self._threads.append(ThreadPoolExecutor(1, thread_name_prefix="collect"))
+            like = self._threads[-1].submit(Task.of, config, like).result()
+            self._tasks.append(like)
+        self.shape = self.first.shape(config)
+
+    @property
+    def first(self) -> Task:
+        """One of them, for what is the same in all."""
+        return self._tasks[0]
 
     def submit(self, policy: Policy, number: int) -> list[Future[Collected]]:
         """Start one training episode per environment, for round `number`."""
         return [
-            self._threads.submit(self._train, task, index, policy, number)
-            for index, task in enumerate(self._tasks)
+            thread.submit(self._train, index, policy, number)
+            for index, thread in enumerate(self._threads)
         ]
 
     def evaluate(self, policy: Policy, number: int, episodes: int) -> list[Collected]:
         """Deterministic episodes, spread over the environments; wait for all of them."""
         count = len(self._tasks)
         futures = [
-            self._threads.submit(
-                self._evaluate, index, policy, number, range(index, episodes, count)
-            )
-            for index in range(count)
+            thread.submit(self._evaluate, index, policy, number, range(index, episodes, count))
+            for index, thread in enumerate(self._threads)
         ]
         return [collected for future in futures for collected in future.result()]
 
@@ -61,21 +76,21 @@ class Collector:
 
         A simulator must not be freed under a thread that is stepping it.
         """
-        self._threads.shutdown(wait=wait, cancel_futures=True)
-        if wait:
-            for task in self._tasks:
-                task.close()
+        for thread, task in zip(self._threads, self._tasks, strict=True):
+            if wait:
+                thread.submit(task.close).result()
+            thread.shutdown(wait=wait, cancel_futures=True)
 
-    def _train(self, task: Task, index: int, policy: Policy, number: int) -> Collected:
+    def _train(self, index: int, policy: Policy, number: int) -> Collected:
         env_seed, rng_seed = seed_stream(self._seed, _TRAINING, index, number).spawn(2)
-        episode = empty_episode(self._shape)
+        episode = empty_episode(self.shape)
         rollout = policy.start(episode, np.random.default_rng(rng_seed))
-        return run_episode(task, episode, rollout, env_seed)
+        return run_episode(self._tasks[index], episode, rollout, env_seed)
 
     def _evaluate(self, index: int, policy: Policy, number: int, mine: range) -> list[Collected]:
         collected = []
         for each in mine:
-            episode = empty_episode(self._shape)
+            episode = empty_episode(self.shape)
             env_seed = seed_stream(self._seed, _EVALUATION, number, each)
             rollout = policy.start_evaluation(episode)
             collected.append(run_episode(self._tasks[index], episode, rollout, env_seed))

@@ -19,7 +19,6 @@ from hess.agents.agent import Agent
 from hess.agents.methods import method
 from hess.arrays import Arrays
 from hess.config import Config
-from hess.envs.adapter import Task
 from hess.errors import HessError
 from hess.learning.trees import prefixed, select
 from hess.replay.episode import empty_episode
@@ -50,16 +49,12 @@ class Trainer:
 
     def __init__(self, config: Config, folder: RunFolder, display: Display):
         self.config, self._folder, self._display = config, folder, display
-        first = Task.of(config)
-        tasks = [first, *(Task.of(config, first) for _ in range(config.num_envs - 1))]
-        shape = first.shape(config)
-        self.agent: Agent = method(config.method).build(config, shape)
-        self._collector = Collector(tasks, shape, config.seed)
+        self._collector = Collector(config, config.num_envs)
+        task = self._collector.first
         evaluators = min(config.evaluation.episodes, len(available_cores()))
-        self._evaluator = Collector(
-            [Task.of(config, first) for _ in range(evaluators)], shape, config.seed
-        )
-        self._coverage = Coverage(getattr(tasks[0].env.unwrapped, "floor_plan", None))
+        self._evaluator = Collector(config, evaluators, like=task)
+        self.agent: Agent = method(config.method).build(config, self._collector.shape)
+        self._coverage = Coverage(getattr(task.env.unwrapped, "floor_plan", None))
         self._records = Records(folder, config.record.tensorboard)
         self._checkpoints = CheckpointFolder(folder.path)
         self.step = 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,7 @@ CONFIG = override(Config(subgoal_interval=5), {"representation.dim": 2})  # as s
 
 
 def collector(name: str, count: int = 1, seed: int = 0) -> Collector:
-    tasks = [Task(name) for _ in range(count)]
-    return Collector(tasks, tasks[0].shape(CONFIG), seed)
+    return Collector(override(CONFIG, {"task": name, "seed": seed}), count)
 
 
 @pytest.fixture
@@ -67,6 +67,30 @@ def test_a_core_counts_as_busy_during_an_episode(monkeypatch: pytest.MonkeyPatch
     source.close()
     assert set(counts) == {before + 1 if library.is_loaded() else 0}
     assert change_busy(0) == before
+
+
+def test_an_environment_lives_in_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that draws has an OpenGL context of the thread that made it."""
+    threads: dict[int, list[int]] = {}
+
+    def noted(name: str) -> Callable[..., Any]:
+        original = getattr(Task, name)
+
+        def call(self: Task, *args: Any, **keywords: Any) -> Any:
+            threads.setdefault(id(self), []).append(threading.get_ident())
+            return original(self, *args, **keywords)
+
+        return call
+
+    for name in ("__init__", "reset", "step", "close"):
+        monkeypatch.setattr(Task, name, noted(name))
+    source = collector(FIELD, 2)
+    collect(source, 0)
+    source.evaluate(POLICY, 0, 4)
+    source.close()
+    assert len(threads) == 2
+    assert [len(set(of_task)) for of_task in threads.values()] == [1, 1]
+    assert len({of_task[0] for of_task in threads.values()} | {threading.get_ident()}) == 3
 
 
 def test_an_episode_that_ends_by_itself_is_padded_with_zeros() -> None:

@@ -28,8 +28,7 @@ FIELDS: dict[str, Any] = {
 
 
 def collected(config: Config, rounds: int = 3) -> list[Episode]:
-    tasks = [Task.of(config)]
-    source = Collector(tasks, tasks[0].shape(config), 0)
+    source = Collector(config, 1)
     episodes = [
         source.submit(StubPolicy(0, 0.0), number)[0].result().episode for number in range(rounds)
     ]
