@@ -249,7 +249,7 @@ class Projection:
         embeddings, explored = snapshot.states.embeddings, snapshot.cells.plane
         if embeddings.shape[1] <= 2:
             return cls(np.eye(embeddings.shape[1], 2), "φ-space", ("φ₁", "φ₂"))
-        given = 2 <= explored.shape[1] < len(explored)
+        given = explored.shape[1] >= 2 and not np.array_equal(explored, np.eye(len(explored)))
         directions = explored[:, :2] if given else widest_directions(embeddings, 2)
         # A direction's sign is arbitrary; fixed here, so that pictures do not flip over time.
         signs = np.sign(directions[np.abs(directions).argmax(0), (0, 1)])

@@ -98,20 +98,10 @@ class Explorer:
         visited = stored_embeddings(network, replay)
         self.embeddings = Moments(visited.shape[-1])
         self.embeddings.add(visited)
-        config = self.config.exploration
-        turned = 0 < config.directions < visited.shape[-1]
-        if random is not None and config.least_weight < 1:
-            self.metric = growth_metric(visited, random, config.least_weight)
-        plane = None
-        if turned:
-            plane = explored_directions(visited, random, config.directions)
-        self.measures.turn(plane)
-        moves = self.measures.project(
-            segment_changes(network, replay, self.config.subgoal_interval)
-        )
+        turned = self._choose_directions(visited, random)
         explored = self.measures.project(visited)
-        lengths = np.linalg.norm(moves, axis=-1)
-        unit = explored_unit(config, explored, lengths, self.unit if before else 0.0)
+        unit = self._unit(network, replay, explored, self.unit if before else 0.0)
+        config = self.config.exploration
         recount = before is None or turned or config.recount or unit != self.unit
         self.unit = unit
         size = resolving_size(explored, unit * config.cell_size, config.least_cells)
@@ -120,6 +110,22 @@ class Explorer:
             self.measures.recount(visited)
         if recount or self.measures.visits.places != places:
             self.measures.carry(keys, self._keys(network if before else None, replay))
+
+    def _choose_directions(self, visited: Floats, random: Floats | None) -> bool:
+        """What directions weigh and which are explored; whether these are not simply all."""
+        config, dim = self.config.exploration, visited.shape[-1]
+        if random is not None and config.least_weight < 1:
+            self.metric = growth_metric(visited, random, config.least_weight)
+        chosen = config.directions > 0 and dim > min(config.directions, 2)
+        count = min(config.directions, dim)
+        self.measures.turn(explored_directions(visited, random, count) if chosen else None)
+        return chosen
+
+    def _unit(self, network: MLP, replay: Replay, explored: Floats, before: float) -> float:
+        """The factor on r_g, d_e and cell size, from what is explored and how far segments go."""
+        changes = segment_changes(network, replay, self.config.subgoal_interval)
+        lengths = np.linalg.norm(self.measures.project(changes), axis=-1)
+        return explored_unit(self.config.exploration, explored, lengths, before)
 
     def _keys(self, network: MLP | None, replay: Replay) -> Keys:
         """The places of stored states, of some in every segment, under φ. -> [n]."""

@@ -35,8 +35,7 @@ class Measures:
     def __init__(self, config: ExplorationConfig, dim: int):
         self.config = config
         estimator = ESTIMATORS[config.counts]
-        explored = config.directions if 0 < config.directions < dim else dim
-        self.visits = Visits(estimator, explored, config.cell_size)
+        self.visits = Visits(estimator, min(config.directions, dim) or dim, config.cell_size)
         self.plane: Floats | None = None  # [d, k] the directions that are explored; None: all
         self.graph = empty_graph()  # as of the newest refresh
         self._novelty: Novelty = NOVELTIES[config.novelty](config)

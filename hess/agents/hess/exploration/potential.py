@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hess.agents.hess.exploration.cells import CellTable, Keys
+from hess.agents.hess.exploration.cells import CellOutcomes, Keys
 from hess.agents.hess.exploration.places import Places
 from hess.agents.named import Named
 from hess.arrays import Floats
@@ -49,40 +49,34 @@ class MeanDistance(Potential):
 
     def __init__(self, config: ExplorationConfig):
         super().__init__(config)
-        self.weights, self.sums = CellTable(), CellTable()
+        self.outcomes = CellOutcomes("potential_weights", "potential_sums")
 
     def record(self, places: Places, selected: Floats, distances: Floats) -> None:
         """Add to the place's mean."""
-        keys = places.keys(selected)
-        known = keys >= 0
-        self.weights.add(keys[known], 1.0)
-        self.sums.add(keys[known], -distances[known])
+        self.outcomes.add(places.keys(selected), -distances)
 
     def at(self, places: Places, points: Floats) -> Floats:
         """The place's mean; without data 0, the most optimistic (all U ≤ 0)."""
         keys = places.keys(points)
-        weights = self.weights.get(keys)
-        known = weights > 0
-        return np.where(known, self.sums.get(keys) / np.where(known, weights, 1.0), 0.0)
+        number = self.outcomes.number.get(keys)
+        known = number > 0
+        return np.where(known, self.outcomes.total.get(keys) / np.where(known, number, 1.0), 0.0)
 
     def age(self) -> None:
         """Older segments weigh less."""
-        self.weights.scale(self.config.age_discount)
-        self.sums.scale(self.config.age_discount)
+        self.outcomes.age(self.config.age_discount)
 
     def carry(self, before: Keys, now: Keys) -> None:
-        """Weights and sums go along: means stay means where places are joined or divided."""
-        self.weights = self.weights.carried(before, now)
-        self.sums = self.sums.carried(before, now)
+        """Means go to where the states of their places are."""
+        self.outcomes.carry(before, now)
 
     def state(self) -> dict[str, Any]:
-        """Both tables."""
-        return self.weights.state("potential_weights") | self.sums.state("potential_sums")
+        """Numbers and sums of segments."""
+        return self.outcomes.state()
 
     def restore(self, arrays: dict[str, Any]) -> None:
-        """The tables of a checkpoint."""
-        self.weights = CellTable.stored(arrays, "potential_weights")
-        self.sums = CellTable.stored(arrays, "potential_sums")
+        """Those of a checkpoint."""
+        self.outcomes.restore(arrays)
 
 
 POTENTIALS: Named[type[Potential]] = Named("potential", {"distance": MeanDistance})

@@ -158,6 +158,28 @@ def test_a_checkpoint_has_as_many_directions_as_are_explored(
     np.testing.assert_array_equal(copy.measures.novelty(points), exploring.measures.novelty(points))
 
 
+def test_where_phi_has_three_dimensions_the_third_is_as_long_as_it_leads(replay: Replay) -> None:
+    exploring = explorer(representation__dim=3, exploration__directions=3)
+    phi = linear(np.eye(SHAPE.observation_dim, 3), np.zeros(3))
+    random = np.random.default_rng(0).normal(0, 1, (200, 3))
+    exploring.fit_to_representation(phi, replay, None, random)
+    plane = exploring.measures.plane
+    assert plane is not None
+    first, second, third = np.linalg.norm(plane, axis=0)
+    assert (first, second) == (pytest.approx(1.0), pytest.approx(1.0))
+    assert third < 0.5
+
+
+@pytest.mark.parametrize(("dim", "directions"), [(2, 3), (2, 2), (4, 0)])
+def test_where_there_are_no_more_than_two_or_all_are_wanted_none_is_chosen(
+    replay: Replay, dim: int, directions: int
+) -> None:
+    exploring = explorer(representation__dim=dim, exploration__directions=directions)
+    phi = linear(np.eye(SHAPE.observation_dim, dim), np.zeros(dim))
+    exploring.fit_to_representation(phi, replay, None)
+    assert exploring.measures.plane is None
+
+
 def test_how_many_directions_lead_somewhere_is_logged() -> None:
     exploring = explorer()
     assert exploring.metrics()["exploration/leading_directions"] == 2.0
