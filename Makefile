@@ -49,8 +49,9 @@ test-ray: $(VENV)/.hess-ray-stamp  ## sweeps on a Ray cluster of several simulat
 
 test-envs: $(VENV)/.hess-envs-stamp $(VENV)/.hess-bench-stamp  ## every environment that others register: trained or refused
 	$(PYTEST) -m envs tests/others
+	$(PYTEST) -m "$(FAST)" tests/test_predict.py tests/test_examples.py
 
-test-all: test test-slow test-faults test-ray  ## every test there is; takes hours
+test-all: test test-slow test-faults test-ray test-envs  ## every test there is; takes hours
 
 coverage: $(STAMP)  ## lines that neither make test nor measuring runs; fails below 92 %
 	$(PYTEST) $(WORKERS_FLAGS) -m "$(FAST)" --cov --cov-report= --cov-fail-under=0

@@ -178,15 +178,10 @@ class LoadedAgent:
         """φ of observations. [n, obs] -> [n, d]."""
         return self._agent.embed(np.asarray(observations, np.float32))
 
-    def evaluate(
-        self,
-        episodes: int = 10,
-        seed: int = 0,
-        *,
-        env: Mapping[str, Any] | None = None,
-        success: str | None = None,
-    ) -> Evaluation:
-        """Deterministic episodes of the run's task, also with other arguments than in training."""
+    def evaluated_config(
+        self, seed: int = 0, env: Mapping[str, Any] | None = None, success: str | None = None
+    ) -> Config:
+        """The run's config, with what is to be different in an evaluation."""
         config: Config = override(
             self.config,
             {
@@ -196,7 +191,18 @@ class LoadedAgent:
                 "seed": seed,
             },
         )
-        evaluator = Collector(config, 1)
+        return config
+
+    def evaluate(
+        self,
+        episodes: int = 10,
+        seed: int = 0,
+        *,
+        env: Mapping[str, Any] | None = None,
+        success: str | None = None,
+    ) -> Evaluation:
+        """Deterministic episodes of the run's task, also with other arguments than in training."""
+        evaluator = Collector(self.evaluated_config(seed, env, success), 1)
         try:
             if evaluator.shape != self._agent.shape:
                 sizes = f"{evaluator.shape} instead of {self._agent.shape}"

@@ -8,9 +8,15 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 import hess
+from hess.agents.playing import split_batch
+from hess.analysis import video
 from hess.api import LoadedAgent, TrainedRun
+from hess.cli import main
+from hess.config import Config
+from hess.envs.spaces import Observer
 from hess.errors import HessError
 from tests.training.strange_tasks import RICH, RICH_HORIZON
 from tests.training.stub import TINY
@@ -89,6 +95,17 @@ def test_an_environment_that_starts_again_gets_a_new_subgoal_and_others_keep_the
     assert [each.time for each in state] == [1, 4]
 
 
+def test_a_tuple_of_several_environments_is_taken_apart() -> None:
+    space = spaces.Tuple((spaces.Box(-1, 1, (2,), np.float32), spaces.Discrete(3)))
+    observer = Observer(space)
+    one = (np.array([0.5, -0.5], np.float32), 2)
+    several = (np.array([[0.5, -0.5], [0.1, 0.2]], np.float32), np.array([2, 0]))
+    assert [observer.is_batch(each) for each in (one, several)] == [False, True]
+    flat = [observer(each).observation.tolist() for each in split_batch(several)]
+    assert flat[0] == observer(one).observation.tolist()
+    np.testing.assert_allclose(flat[1], [0.1, 0.2, 1, 0, 0], rtol=1e-6)
+
+
 def test_a_random_policy_differs_from_call_to_call(agent: LoadedAgent) -> None:
     observation, _ = gymnasium.make(RICH).reset(seed=0)
     fixed = [agent.predict(observation)[0] for _ in range(2)]
@@ -131,6 +148,17 @@ def test_other_arguments_and_rules_can_be_evaluated(run: TrainedRun, agent: Load
     assert agent.evaluate(2, success="reward>=5").success_rate == 0.0
     with pytest.raises(HessError, match="did you mean 'reach'"):
         agent.evaluate(2, env={"raech": 1})
+
+
+def test_the_command_line_evaluates_and_films_with_other_arguments(
+    run: TrainedRun, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    filmed: list[Config] = []
+    monkeypatch.setattr(video, "record_video", lambda *given: filmed.append(given[-1]))
+    flags = ["--episodes", "2", "--env", "reach=1000.0", "--success", "reward>=0.5"]
+    assert main(["evaluate", str(run.path), *flags, "--video", str(tmp_path / "film.gif")]) == 0
+    assert "success rate 1.00 (1.00 at the last step)" in capsys.readouterr().out
+    assert [(each.env, each.success) for each in filmed] == [(("reach=1000.0",), "reward>=0.5")]
 
 
 def test_the_arguments_name_the_run_and_guard_its_resume(tmp_path: Path) -> None:

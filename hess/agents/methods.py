@@ -34,6 +34,11 @@ class Method:
     target: str = _HESS
     """"module:Class", imported when a run starts, so that listing methods stays light."""
 
+    @property
+    def has_representation(self) -> bool:
+        """Whether it learns φ, as HESS does."""
+        return self.target == _HESS
+
     def build(self, config: Config, shape: EpisodeShape) -> Agent:
         """A fresh agent."""
         module, _, attribute = self.target.partition(":")

@@ -53,6 +53,8 @@ def split_batch(raw: Any) -> list[Any]:
         parts = {key: split_batch(value) for key, value in raw.items()}
         count = {len(part) for part in parts.values()}.pop()
         return [{key: part[index] for key, part in parts.items()} for index in range(count)]
+    if isinstance(raw, tuple):
+        return list(zip(*map(split_batch, raw), strict=True))
     return list(raw)
 
 

@@ -29,6 +29,7 @@ from hess.training.collector import seed_stream
 
 if TYPE_CHECKING:
     from hess.api import LoadedAgent
+    from hess.config import Config
 
 
 EPISODES = 2
@@ -41,18 +42,18 @@ _TRAIL = 0.3  # metres between the dots of the trail
 _DOTS = 150  # of the trail that are kept
 
 
-def record_video(agent: LoadedAgent, folder: RunFolder, out: Path, seed: int = 0) -> None:
-    """Film the first episodes of `agent.evaluate(seed=seed)` as an mp4 or gif."""
+def record_video(agent: LoadedAgent, folder: RunFolder, out: Path, config: Config) -> None:
+    """Film the first episodes of an evaluation, of `agent.evaluated_config`, as an mp4 or gif."""
     require_ending(out, VIDEO_FORMATS)
-    task = Task.of(agent.config)
+    task = Task.of(config)
     if not isinstance(task.env.unwrapped, GoalTask):
         task.close()
-        task = Task.of(agent.config, task, render_mode="rgb_array")
+        task = Task.of(config, task, render_mode="rgb_array")
     try:
         stage = open_stage(task.env, task.name)
         try:
             film = _Film(agent, task, stage, newest_snapshot(folder))
-            frames = chain.from_iterable(film.episode(n, seed) for n in range(EPISODES))
+            frames = chain.from_iterable(film.episode(n, config.seed) for n in range(EPISODES))
             encode_video(out, frames, FRAMES_PER_SECOND)
         finally:
             stage.close()

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import tyro
 
 from hess import runtime
+
+if TYPE_CHECKING:
+    from hess.config import Config
 
 
 @dataclass(frozen=True)
@@ -24,15 +28,21 @@ class CheckEnv:
     """Steps per episode, where the environment has no limit or another one is wanted."""
     observe: tuple[str, ...] = ()
     """Keys of a Dict observation that the agent sees, as for `hess train`."""
+    subgoal_interval: int | None = None
+    """c: steps per subgoal, if not the default's."""
+    capacity: int | None = None
+    """Environment steps that the replay holds, if not the default's."""
 
     def run(self) -> int:
         """Print the findings; 2 if HESS could not train on it."""
         runtime.configure()
-        from hess.config import Config
         from hess.envs.check import can_train, check_env
+        from hess.training.probe import check_start
 
-        wanted = Config(self.task, self.env, self.success, self.horizon, self.observe)
+        wanted = self._config()
         checks = check_env(self.task, wanted)
+        if can_train(checks):
+            checks.append(check_start(wanted))
         width = max(len(check.name) for check in checks)
         for check in checks:
             verdict = "ok" if check.ok else "bad" if check.required else "note"
@@ -41,6 +51,13 @@ class CheckEnv:
         verb = "can" if trainable else "cannot"
         print(f"\nHESS {verb} train on {self.task}.")
         return 0 if trainable else 2
+
+    def _config(self) -> Config:
+        from hess.config import Config, override
+
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        config: Config = override(Config(), given)
+        return config
 
 
 @dataclass(frozen=True)
@@ -67,14 +84,10 @@ class Render:
         if self.out is None and self.video is None:
             raise HessError("nothing to draw: give --out FILE.png, --video FILE.mp4, or both")
         runtime.configure()
-        from hess.envs.making import raised
+        from hess.envs.making import drawing
 
-        try:
+        with drawing(self.task):
             self._draw()
-        except HessError:
-            raise
-        except Exception as error:  # a user's environment may fail in any way
-            raise HessError(f"cannot draw {self.task!r}: it raised {raised(error)}") from error
         return 0
 
     def _draw(self) -> None:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tyro
 
@@ -18,6 +18,9 @@ from hess.cli import resume_command, signal_code
 from hess.config import Config
 from hess.config.presets import preset
 from hess.envs.arguments import normalised
+
+if TYPE_CHECKING:
+    from hess.api import LoadedAgent
 
 
 @dataclass(frozen=True)
@@ -147,9 +150,15 @@ class Evaluate:
             f"over {self.episodes} episodes at step {agent.step:,}"
         )
         if self.video is not None:
-            from hess.analysis.video import record_video
-            from hess.runs.folder import RunFolder
-
-            record_video(agent, RunFolder(self.run_folder), self.video, self.seed)
+            self._film(agent, agent.evaluated_config(self.seed, arguments, self.success))
             print(f"video {self.video}")
         return 0
+
+    def _film(self, agent: LoadedAgent, config: Config) -> None:
+        from hess.analysis.video import record_video
+        from hess.envs.making import drawing
+        from hess.runs.folder import RunFolder
+
+        assert self.video is not None
+        with drawing(config.task):
+            record_video(agent, RunFolder(self.run_folder), self.video, config)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -14,7 +13,7 @@ from hess import envs
 from hess.arrays import Floats
 from hess.config import Config
 from hess.envs.arguments import make_keywords
-from hess.envs.making import raised
+from hess.envs.making import FAILURES, close, raised
 from hess.envs.spaces import (
     ActionScale,
     Observed,
@@ -73,9 +72,10 @@ class Task:
             self.observer = Observer(self.env.observation_space, tuple(observe) or self._keys())
             self.actions = ActionScale(self.env.action_space, action_share)
             self.horizon = self._horizon()
-        except HessError as error:
+        except FAILURES as error:
             self.close()
-            raise HessError(f"HESS cannot train on {name!r}: {error}") from error
+            why = str(error) if isinstance(error, HessError) else f"it raised {raised(error)}"
+            raise HessError(f"HESS cannot train on {name!r}: {why}") from error
         self.observation_dim, self.goal_dim = self.observer.observation_dim, self.observer.goal_dim
         self.action_dim = self.actions.dim
 
@@ -103,10 +103,10 @@ class Task:
             return observed_keys(copy)
         except HessError:
             raise
-        except Exception as error:
+        except FAILURES as error:
             raise HessError(f"a few random steps raised {raised(error)}") from error
         finally:
-            copy.close()
+            close(copy, self.name)
 
     def _horizon(self) -> int:
         spec = self.env.spec
@@ -135,7 +135,7 @@ class Task:
             return self._state(raw, info, 0)
         except HessError:
             raise
-        except Exception as error:
+        except FAILURES as error:
             raise self._fault("reset raised", 0, error) from error
 
     def step(self, action: Floats, number: int) -> StepOutcome:
@@ -148,7 +148,7 @@ class Task:
             healthy = bool(info.get("is_healthy", True))
         except HessError:
             raise
-        except Exception as error:
+        except FAILURES as error:
             raise self._fault("step raised", number, error) from error
         if not math.isfinite(value):
             raise self._fault(f"gave the reward {value}", number)
@@ -161,12 +161,8 @@ class Task:
             raise HessError(f"the environment {self.name!r} {missing}")
 
     def close(self) -> None:
-        """Free the simulator; one that cannot even be closed must not cost a run its end."""
-        try:
-            self.env.close()
-        except Exception as error:
-            sentence = f"the environment {self.name!r} close raised {raised(error)}"
-            warnings.warn(sentence, stacklevel=2)
+        """Free the simulator."""
+        close(self.env, self.name)
 
     def _success(self, reward: float, terminated: bool, info: dict[str, Any], number: int) -> bool:
         try:
@@ -190,7 +186,7 @@ class Task:
                 raise self._fault(f"gave {name} that is not finite", number)
         return State(observation, goal, place)
 
-    def _fault(self, what: str, number: int, error: Exception | None = None) -> HessError:
+    def _fault(self, what: str, number: int, error: BaseException | None = None) -> HessError:
         cause = f" {raised(error)}" if error is not None else ""
         return HessError(
             f"the environment {self.name!r} {what}{cause} at step {number} of an episode"

@@ -16,7 +16,7 @@ from gymnasium import spaces
 from hess.config import Config
 from hess.envs import registry
 from hess.envs.arguments import make_keywords
-from hess.envs.making import raised
+from hess.envs.making import FAILURES, close, raised
 from hess.envs.memory import machine_memory, most_memory
 from hess.envs.spaces import (
     ACHIEVED,
@@ -52,13 +52,14 @@ _AS_IT_IS = Config()
 def check_env(task: str, wanted: Config = _AS_IT_IS, **kwargs: Any) -> list[Check]:
     """Run all checks on an environment given by name, id or 'module:Env-v0'.
 
-    How it is to be made and read is `wanted`: env, success, horizon and observe of a config.
+    How it is to be made and read is `wanted`: env, success, horizon and observe of a config, and
+    the capacity that its replay is to have.
     """
     env = registry.make(task, **make_keywords(wanted.env, wanted.horizon), **kwargs)
     try:
         return list(_run(env, wanted))
     finally:
-        env.close()
+        close(env, task)
 
 
 def can_train(checks: list[Check]) -> bool:
@@ -83,7 +84,7 @@ def _run(env: Any, wanted: Config) -> Iterator[Check]:
         yield _try("compute_reward", _compute_reward, env, wanted, required=False)
     yield _try("seeding", _seeding, env, wanted, required=False)
     yield _try("subgoals", _subgoals, env, wanted, required=False)
-    yield _try("replay", _replay, env, wanted, required=False)
+    yield _try("replay", _replay, env, wanted)
 
 
 def _try(
@@ -97,7 +98,7 @@ def _try(
         return Check(name, True, inspect(env, wanted), required)
     except HessError as misfit:
         return Check(name, False, str(misfit), required)
-    except Exception as error:  # a user's environment may fail in any way; the report says how
+    except FAILURES as error:  # the report says how
         return Check(name, False, f"it failed with {raised(error)}", required)
 
 
@@ -215,8 +216,8 @@ def _replay(env: Any, wanted: Config) -> str:
     needed = 4 * numbers * wanted.capacity
     if needed > most_memory():
         raise HessError(
-            f"of the default capacity it needs {needed / 1e9:.0f} GB, this machine has "
-            f"{machine_memory() / 1e9:.0f}; train with a smaller --capacity"
+            f"{wanted.capacity:,} steps need {needed / 1e9:.0f} GB, this machine has "
+            f"{machine_memory() / 1e9:.0f}; give a smaller --capacity"
         )
     return f"{needed / 1e9:.1f} GB when full"
 

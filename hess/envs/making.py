@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import re
 import traceback
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ from hess.errors import HessError, closest, unknown
 if TYPE_CHECKING:
     import gymnasium
 
+FAILURES = (Exception, SystemExit)  # somebody else's environment may fail in any way
 _UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 _LONGEST_REASON = 300
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
@@ -34,7 +37,7 @@ def build(
         raise HessError(f"cannot load the task {task!r}: {reason(error)}") from error
     except gymnasium.error.UnregisteredEnv as error:
         raise _unknown_task(task, known) from error
-    except Exception as error:  # somebody else's environment may fail in any way
+    except FAILURES as error:
         unexpected = _UNEXPECTED.search(str(error))
         if isinstance(error, TypeError) and unexpected and unexpected[1] in arguments:
             # A parent may have one of this name that is not passed on to it.
@@ -46,15 +49,37 @@ def build(
 def raised(error: BaseException) -> str:
     """What was raised and where, in one line: `ValueError (arm.py, line 12): no such joint`."""
     frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}{where}: {reason(error)}"
+    if not frames:
+        return f"{type(error).__name__}: {reason(error)}"
+    last = frames[-1]
+    where = f"{Path(last.filename).name}, line {last.lineno}"
+    return f"{type(error).__name__} ({where}): {reason(error, last.line)}"
 
 
-def reason(error: BaseException) -> str:
-    """The first line of an exception's message, without colours."""
+def reason(error: BaseException, source: str | None = None) -> str:
+    """The first line of an exception's message, without colours; of none, the line of source."""
     lines = [line.strip() for line in _COLOUR.sub("", str(error)).splitlines() if line.strip()]
-    text = lines[0] if lines else "no message"
+    text = lines[0] if lines else source or "no message"
     return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}..."
+
+
+@contextmanager
+def drawing(task: str) -> Iterator[None]:
+    """Whatever a picture of it raises is a `HessError` that names the task."""
+    try:
+        yield
+    except HessError:
+        raise
+    except FAILURES as error:
+        raise HessError(f"cannot draw {task!r}: it raised {raised(error)}") from error
+
+
+def close(env: gymnasium.Env[Any, Any], name: str) -> None:
+    """Free the simulator; one that cannot even be closed must not cost a run its end."""
+    try:
+        env.close()
+    except FAILURES as error:
+        warnings.warn(f"the environment {name!r} close raised {raised(error)}", stacklevel=2)
 
 
 def _argument_names(identifier: str) -> list[str]:

@@ -67,6 +67,8 @@ class Observer:
         if isinstance(self.space, spaces.Dict):
             key = self.keys[0]
             return Observer(self._parts[key]).is_batch(raw[key])
+        if isinstance(self.space, spaces.Tuple):
+            return Observer(self.space.spaces[0]).is_batch(raw[0])
         declared = len(self.space.shape or ())
         return np.ndim(raw) > declared
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
 import jax
 import numpy as np
 
+from hess.agents.methods import method
 from hess.config import Config
 from hess.envs.adapter import Task
+from hess.envs.check import Check
 from hess.envs.memory import machine_memory, most_memory
 from hess.envs.success import KEYS
 from hess.errors import HessError
@@ -33,21 +36,54 @@ def probe(config: Config) -> Findings:
         shape = task.shape(config)
         _refuse_giant_replay(config, shape)
         play_until_settled(task)
+        if method(config.method).has_representation:
+            _refuse_short_episodes(config, task)
         return Findings(shape, tuple(_notes(config, task)))
     finally:
         task.close()
 
 
+def check_start(config: Config) -> Check:
+    """Whether a training with this config would start, as a line of `hess check-env`."""
+    try:
+        probe(config)
+    except HessError as error:
+        return Check("training", False, str(error))
+    return Check("training", True, "would start")
+
+
 def play_until_settled(task: Task) -> None:
     """At most one episode: of most environments, the first step tells where success is found."""
-    rng = np.random.default_rng(0)
-    task.reset(seed=0)
+    for _ in _random_steps(task, seed=0):
+        if task.success.is_settled:
+            break
+    task.end_episode()
+
+
+def _random_steps(task: Task, seed: int) -> Iterator[int]:
+    """The numbers, from 1 on, of the steps of an episode, each after it was taken."""
+    rng = np.random.default_rng(seed)
+    task.reset(seed)
     for step in range(task.horizon):
         action = rng.uniform(-1.0, 1.0, task.action_dim).astype(np.float32)
         outcome = task.step(action, step)
-        if task.success.is_settled or outcome.terminated or outcome.truncated:
+        yield step + 1
+        if outcome.terminated or outcome.truncated:
             break
-    task.end_episode()
+
+
+def _refuse_short_episodes(config: Config, task: Task) -> None:
+    """φ is learned from states that are c steps apart, the first time after some episodes."""
+    longest, tried = 0, config.representation.first_update
+    for seed in range(tried):
+        for length in _random_steps(task, seed):
+            longest = max(longest, length)
+            if length >= config.subgoal_interval:
+                return
+    raise HessError(
+        f"HESS cannot train on {task.name!r} with subgoal_interval={config.subgoal_interval}: of "
+        f"{tried} random episodes the longest had {longest} steps; it may be 1 to {longest}"
+    )
 
 
 def _notes(config: Config, task: Task) -> list[str]:

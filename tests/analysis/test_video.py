@@ -54,7 +54,7 @@ def played(path: Path, width: int) -> NDArray[np.uint8]:
 def test_a_film_of_every_kind_of_picture(rendering: None, run: Run, tmp_path: Path) -> None:
     task = register_maze("ShortMaze", U_MAZE, "point", horizon=HORIZON)
     agent = cast("LoadedAgent", Wanderer(make_config(task)))
-    record_video(agent, run.folder, tmp_path / "film.mp4", seed=3)
+    record_video(agent, run.folder, tmp_path / "film.mp4", agent.evaluated_config(seed=3))
     frames = played(tmp_path / "film.mp4", 3 * SIZE + 8)
     assert len(frames) >= EPISODES * HORIZON // 2
     assert (frames[0] != frames[HORIZON // 2 - 1]).any()
@@ -66,14 +66,14 @@ def test_an_agent_without_subgoals_is_filmed_without_them(
     bare = Run(root / "PointMaze" / "hess" / "seed-1")
     task = register_maze("ShortMaze", U_MAZE, "point", horizon=HORIZON)
     agent = cast("LoadedAgent", Wanderer(make_config(task)))
-    record_video(agent, bare.folder, tmp_path / "film.mp4")
+    record_video(agent, bare.folder, tmp_path / "film.mp4", agent.config)
     assert len(played(tmp_path / "film.mp4", 2 * SIZE + 4)) >= EPISODES * HORIZON // 2
 
 
 def test_other_formats_are_refused(run: Run, tmp_path: Path) -> None:
     agent = cast("LoadedAgent", Wanderer(make_config("PointMaze")))
     with pytest.raises(HessError, match=r"must end in \.mp4 or \.gif"):
-        record_video(agent, run.folder, tmp_path / "film.avi")
+        record_video(agent, run.folder, tmp_path / "film.avi", agent.config)
 
 
 @pytest.mark.parametrize("name", [name for name, task in TASKS.items() if not task.images])

@@ -32,6 +32,30 @@ def broken() -> Any:
         del gymnasium.registry[name]
 
 
+class Spaceless(gymnasium.Env[Any, Any]):
+    """Forgot to declare what it gives and takes."""
+
+
+def test_an_environment_without_spaces_is_a_sentence(broken: Any) -> None:
+    expected = r"HESS cannot train on 'HessTests/Broken-v0': it raised AttributeError \(.*\): "
+    with pytest.raises(HessError, match=expected):
+        broken(Spaceless)
+
+
+class Leaving(Slope):
+    """Ends the whole program."""
+
+    def reset(self, **_: Any) -> Any:
+        raise SystemExit(3)
+
+
+def test_an_environment_that_would_end_the_program_is_named(broken: Any) -> None:
+    task = broken(Leaving)
+    with pytest.raises(HessError, match=r"'HessTests/Broken-v0' reset raised SystemExit \(.*\): 3"):
+        task.reset(0)
+    task.close()
+
+
 def test_a_goal_environment_has_observation_goal_and_position() -> None:
     task = Task(FIELD)
     assert (task.observation_dim, task.goal_dim, task.action_dim) == (4, 2, 2)

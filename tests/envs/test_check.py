@@ -200,8 +200,8 @@ def test_the_size_of_the_subgoal_space_is_said() -> None:
     assert sentences("PointMaze", one)["subgoals"].startswith("φ will have 1 dimension;")
 
 
-def test_more_than_the_memory_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_than_the_memory_cannot_be_trained_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "most_memory", lambda: 1_000_000)
     (replay,) = [each for each in check_env("users/Plain-v0") if each.name == "replay"]
-    assert (replay.ok, replay.required) == (False, False)
-    assert "train with a smaller --capacity" in replay.sentence
+    assert (replay.ok, replay.required) == (False, True)
+    assert "give a smaller --capacity" in replay.sentence

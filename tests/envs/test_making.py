@@ -36,6 +36,8 @@ class Arm(Base):
             raise RuntimeError("\x1b[33mfirst line\x1b[0m\nsecond line " + "x" * 1000)
         if fail == "exit":
             raise OSError("no such file: 'arm.xml'")
+        if fail == "leave":
+            raise SystemExit("no licence")
         if fail == "import":
             raise ImportError("no module named 'physics'")
 
@@ -58,7 +60,8 @@ def sentence_of(task: str, **kwargs: Any) -> str:
 @pytest.mark.parametrize(
     ("fail", "what"),
     [
-        ("assertion", "AssertionError ({file}, line {line}): no message"),
+        ("assertion", "AssertionError ({file}, line {line}): raise AssertionError"),
+        ("leave", "SystemExit ({file}, line {line}): no licence"),
         ("long", "RuntimeError ({file}, line {line}): first line"),
         ("exit", "OSError ({file}, line {line}): no such file: 'arm.xml'"),
     ],

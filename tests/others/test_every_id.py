@@ -30,10 +30,26 @@ def _free_memory() -> Iterator[None]:
         jax.clear_caches()  # type: ignore[no-untyped-call]
 
 
+# One of each kind is trained whatever the table knows: HESS may have changed.
+ALWAYS = {
+    "Hopper-v5",
+    "Pendulum-v1",
+    "Reacher-v5",
+    "gymnasium_robotics:AdroitHandDoor-v1",
+    "gymnasium_robotics:AntMaze_UMaze-v5",
+    "gymnasium_robotics:PointMaze_UMaze-v3",
+    "ogbench:antmaze-medium-v0",
+    "ogbench:cube-single-v0",
+    "ogbench:pointmaze-medium-v0",
+    "ogbench:visual-antmaze-medium-v0",
+}
+
+
 @pytest.mark.parametrize("task", survey.tasks())
 def test_it_trains_or_is_refused_in_a_sentence(task: str, tmp_path: Path) -> None:
     row = survey.read_rows().get(task)
-    if row is None or row.outcome in survey.UNFINISHED or not survey.is_known(task):
+    known = row is not None and row.outcome not in survey.UNFINISHED and survey.is_known(task)
+    if row is None or not known or task in ALWAYS:
         row = survey.survey(task, tmp_path)
         survey.add_row(row)
     if row.outcome != "trained":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,12 @@ import pytest
 
 import hess
 from hess.api import make_config
+from hess.cli import main
 from hess.config import Config
 from hess.envs.adapter import Task
 from hess.envs.check import can_train, check_env
 from hess.errors import HessError
+from hess.runs.command import train_command
 from hess.training.probe import probe
 from tests.others.survey import FIELDS
 
@@ -34,6 +37,14 @@ def test_a_maze_says_success_and_fits() -> None:
     checks = check_env(POINT)
     assert can_train(checks)
     assert {check.name: check.sentence for check in checks}["success signal"] == "info['success']"
+
+
+@pytest.mark.parametrize("arguments", [{"continuing_task": False}, {"maze_map": U_MAZE}])
+def test_the_commands_of_the_documentation_train(arguments: dict[str, Any], tmp_path: Path) -> None:
+    _, *command = shlex.split(train_command(make_config(POINT, env=arguments, **FIELDS)))
+    assert main([*command, "--runs", str(tmp_path)]) == 0
+    (evaluations,) = tmp_path.glob("*/hess/*/eval.csv")
+    assert len(evaluations.read_text().splitlines()) == 3  # a title, the start and the end
 
 
 def test_a_map_as_argument_fixes_start_and_goal() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import hess
 from hess.api import make_config
+from hess.cli import main
 from hess.config import Config
 from hess.envs.adapter import Task
 from hess.errors import HessError
@@ -74,6 +75,54 @@ def test_an_episode_may_end_in_the_middle_of_a_segment() -> None:
         assert int(episode.length) == FALL
         assert episode.terminated
         assert not episode.observations[FALL + 1 :].any()
+
+
+def test_hopper_falls_in_the_middle_of_a_segment() -> None:
+    episodes = collected(config_of("Hopper-v5", success="reward>=1", observe=()), rounds=5)
+    lengths = [int(episode.length) for episode in episodes]
+    assert all(episode.terminated for episode in episodes)
+    assert any(length % 5 for length in lengths), lengths
+
+
+def test_a_shorter_pendulum_trains(tmp_path: Path) -> None:
+    fields = FIELDS | {"horizon": 30, "subgoal_interval": 7, "capacity": 300, "steps": 90}
+    run = hess.train("Pendulum-v1", success="reward>=-1", runs=tmp_path, **fields)
+    assert (run.result.finished, run.result.step) == (True, 90)
+    assert hess.load(run.path).evaluate(1).episodes[0].length == 30
+
+
+def test_episodes_that_end_before_c_steps_are_refused_before_anything_is_written(
+    tmp_path: Path,
+) -> None:
+    expected = rf"with subgoal_interval={FALL + 1}: of \d+ random episodes the longest had {FALL}"
+    fields = FIELDS | {"subgoal_interval": FALL + 1}
+    with pytest.raises(HessError, match=expected):
+        hess.train(FALLING, runs=tmp_path, **fields)
+    assert not list(tmp_path.iterdir())
+    assert probe(make_config(FALLING, **(FIELDS | {"subgoal_interval": FALL}))).shape.segments == 2
+    assert probe(make_config(FALLING, "sac", **fields)).shape.horizon == 20  # needs no segments
+
+
+@pytest.mark.parametrize(
+    ("task", "fields", "fits"),
+    [
+        (RICH, {"subgoal_interval": 5}, True),
+        (RICH, {"subgoal_interval": RICH_HORIZON + 1}, False),
+        (FALLING, {"subgoal_interval": FALL + 1}, False),
+        (SILENT, {"subgoal_interval": 5}, False),
+        (ENDLESS, {"subgoal_interval": 5}, False),
+        (RICH, {"subgoal_interval": 5, "capacity": 10**12}, False),
+    ],
+)
+def test_check_env_says_what_training_does(task: str, fields: dict[str, int], fits: bool) -> None:
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in fields.items()]
+    assert main(["check-env", task, *flags]) == (0 if fits else 2)
+    config = make_config(task, **fields)
+    if fits:
+        probe(config)
+    else:
+        with pytest.raises(HessError):
+            probe(config)
 
 
 def test_success_at_any_step_is_not_success_at_the_last(tmp_path: Path) -> None:
