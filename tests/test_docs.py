@@ -40,15 +40,16 @@ INSTEAD = {
     "make format": "make --directory {root} --dry-run format",
     "make lock": "make --directory {root} --dry-run lock",
     "make help": "make --directory {root} help",
-    "hess train PointMaze --seed 1": "hess train PointMaze --seed 1 --steps 1000",
+    "hess train PointMaze --seed 1 --steps 150000": "hess train PointMaze --seed 1 --steps 1000",
     "hess train PointMaze --method dads --seed 1": "hess train PointMaze --method dads --seed 1"
     " --steps 1000",
     "hess train corridor:Corridor-v0 --subgoal-interval 10 --steps 5000"
     " --representation.minibatches 500": "hess train corridor:Corridor-v0"
     " --subgoal-interval 10 --steps 500 --representation.minibatches 10",
     # What the extra [envs] brings has tests of its own.
-    "hess train MountainCarContinuous-v0 --env goal_velocity=0.01 --success terminated": "hess"
-    " train MountainCarContinuous-v0 --env goal_velocity=0.01 --success terminated --steps 999",
+    "hess train MountainCarContinuous-v0 --env goal_velocity=0.01 --success terminated"
+    " --steps 100000": "hess train MountainCarContinuous-v0 --env goal_velocity=0.01"
+    " --success terminated --steps 999",
     "hess train gymnasium_robotics:PointMaze_UMaze-v3 --env continuing_task=False": "hess train"
     " gymnasium:Pendulum-v1 --env g=5.0 --success 'reward>=-1' --steps 200",
     "hess train PointMaze --env random_goal=True reward=dense success_radius=1.0": "hess train"
@@ -58,8 +59,8 @@ INSTEAD = {
     ' PointMaze --env layout="$MAP" || test $? -eq 2',
     "pip install .": "{python} -m pip install --dry-run --no-deps --no-build-isolation {root}",
     # Short ones, or only their plans; Ray has tests of its own.
-    "hess sweep --methods hess lesson sac --tasks AntMaze PointMaze --seeds 5"
-    " --set steps=1000000": "hess sweep --methods sac --seeds 1 --set steps=1000",
+    "hess sweep --methods hess lesson sac --tasks AntMaze PointMaze --seeds 5": "hess sweep"
+    " --methods sac --seeds 1 --set steps=1000",
     "hess sweep --ray --methods hess sac --tasks AntMaze --seeds 5": "hess sweep --ray"
     " --methods hess sac --tasks AntMaze --seeds 5 --dry-run",
     "hess sweep --ray --ray-address 10.0.0.1:6379 --runs /shared/runs --methods hess"

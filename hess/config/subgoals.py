@@ -135,7 +135,7 @@ class ExplorationConfig:
     visits, or of what the novelty takes for them, for the rest of the episode."""
     insistence: float = 0.25
     """Share of exploring episodes that go on where they are, whatever came of it so far: no place
-    wears out, and nothing is an obstacle. What a robot has yet to learn, such as to climb, and what
+    wears out, no attempt costs anything, and nothing is an obstacle. What a robot has yet to learn, such as to climb, and what
     it never can look alike at first."""
     count_discount: float = 0.99
     """γ of the cumulative counts, per segment."""
@@ -149,6 +149,7 @@ class ExplorationConfig:
     attempts: Literal["active", "all"] = "active"
     """Segments that U is averaged over: those of actively selected subgoals, or all of them."""
     recount: bool = False
-    """Count all stored states anew after each φ update, instead of keeping the old counts."""
+    """Count all stored states anew after each φ update also where all of φ is explored, instead of
+    keeping the old counts; where some directions are, they have turned, and it is done anyway."""
     novelty_interval: int = 2
     """Episodes between two computations of N."""
