@@ -135,8 +135,8 @@ class ExplorationConfig:
     visits, or of what the novelty takes for them, for the rest of the episode."""
     insistence: float = 0.25
     """Share of exploring episodes that go on where they are, whatever came of it so far: no place
-    wears out, no attempt costs anything, and nothing is an obstacle. What a robot has yet to learn, such as to climb, and what
-    it never can look alike at first."""
+    wears out, no attempt costs anything, and nothing is an obstacle. What a robot has yet to learn,
+    such as to climb, and what it never can look alike at first."""
     count_discount: float = 0.99
     """γ of the cumulative counts, per segment."""
     cell_size: float = 3.0

@@ -73,7 +73,7 @@ def test_measures_have_rows_for_every_estimator_and_dimension() -> None:
     assert len(rows) == len(estimators.GRID_DIMS) + 2 * len(estimators.DIMS)
     for row in rows:
         assert row.goal is not None
-        assert row.ratio == pytest.approx(row.measured / 3_000.0)
+        assert row.ratio == pytest.approx(row.measured / estimators.STEP)
         for part in ("update", "refresh", "pool", "selection", "memory"):
             assert part in row.note
     assert {row.name.split(",")[0] for row in rows} == set(ESTIMATORS)

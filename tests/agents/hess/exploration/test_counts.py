@@ -10,7 +10,7 @@ from hess.agents.hess.exploration.visits import ESTIMATORS, Visits
 from hess.arrays import Floats
 from hess.errors import HessError
 
-SIZES = {1: 1.0, 2: 2.0, 4: 3.0, 8: 6.0, 16: 12.0}  # in which counts are neither 1 nor all
+SIZES = {1: 1.0, 2: 2.0, 3: 2.5, 4: 3.0, 8: 6.0, 16: 12.0}  # in which counts are neither 1 nor all
 
 
 def made_up(dim: int, count: int = 30_000) -> Floats:
@@ -37,7 +37,7 @@ def counted(name: str, points: Floats, size: float) -> Visits:
     return visits
 
 
-ASKED = [(name, dim) for name in ESTIMATORS for dim in (1, 2, 4, 8, 16)]
+ASKED = [(name, dim) for name in ESTIMATORS for dim in (1, 2, 3, 4, 8, 16)]
 
 
 @pytest.mark.parametrize(  # a grid is for few dimensions

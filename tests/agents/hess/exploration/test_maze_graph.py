@@ -22,7 +22,7 @@ from hess.runs.tensors import checked_state, pack, unpack
 
 LENGTH, ACROSS = 24.0, 4.0
 EPISODES, STEPS = 40, 60
-CASES = [(name, dim) for name in ESTIMATORS for dim in (2, 4, 8) if (name, dim) != ("grid", 8)]
+CASES = [(name, dim) for name in ESTIMATORS for dim in (2, 3, 4, 8) if (name, dim) != ("grid", 8)]
 
 
 def corridor(way: Any, dim: int) -> Floats:
