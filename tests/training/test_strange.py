@@ -114,7 +114,7 @@ def test_episodes_that_end_before_c_steps_are_refused_before_anything_is_written
         (RICH, {"subgoal_interval": 5, "capacity": 10**12}, False),
     ],
 )
-def test_check_env_says_what_training_does(task: str, fields: dict[str, int], fits: bool) -> None:
+def test_check_env_says_what_training_does(task: str, fields: dict[str, Any], fits: bool) -> None:
     flags = [f"--{name.replace('_', '-')}={value}" for name, value in fields.items()]
     assert main(["check-env", task, *flags]) == (0 if fits else 2)
     config = make_config(task, **fields)
