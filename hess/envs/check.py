@@ -75,8 +75,10 @@ def _run(env: Any, wanted: Config) -> Iterator[Check]:
         ("reset and step", _values),
         ("success signal", _success),
     )
+    fits = True
     for name, inspect in required:
         check = _try(name, inspect, env, wanted)
+        fits &= check.ok
         yield check
         if name == "reset and step" and not check.ok:
             return
@@ -84,7 +86,8 @@ def _run(env: Any, wanted: Config) -> Iterator[Check]:
         yield _try("compute_reward", _compute_reward, env, wanted, required=False)
     yield _try("seeding", _seeding, env, wanted, required=False)
     yield _try("subgoals", _subgoals, env, wanted, required=False)
-    yield _try("replay", _replay, env, wanted)
+    if fits:
+        yield _try("replay", _replay, env, wanted)
 
 
 def _try(
