@@ -21,6 +21,7 @@ AROUND = 8  # of them, at most, as around a cell of a plane: in more dimensions 
 _COVERED = 20_000  # points that a division looks at
 _REMEMBERED = 50_000  # points whose landmarks were asked for last
 _CHUNK = 1_000
+_COMPARED = 250  # points with all landmarks at once: what a cache holds
 
 
 class Landmarks:
@@ -47,8 +48,22 @@ class Landmarks:
         """The nearest landmark that is not farther than the limit, or -1. [..., k] -> [...]."""
         if len(self.points) == 0 or points.size == 0:
             return np.full(points.shape[:-1], -1, np.int64)
-        _, nearest = self._tree.query(points, distance_upper_bound=limit)
-        return np.where(nearest < len(self.points), nearest, -1).astype(np.int64)
+        flat = points.reshape(-1, points.shape[-1])
+        nearest = self._compare(flat)
+        is_near = np.linalg.norm(flat - self.points[nearest], axis=-1) < limit
+        return np.where(is_near, nearest, -1).reshape(points.shape[:-1])
+
+    def _compare(self, points: Floats) -> Keys:
+        """The nearest of all landmarks, by products: a tree takes 2 to 10 times as long from four
+        dimensions on. [n, k] -> [n]."""
+        centre = self.points.mean(0)
+        landmarks = (self.points - centre).astype(np.float32).T
+        squares = (landmarks**2).sum(0) / 2
+        found = np.empty(len(points), np.int64)
+        for start in range(0, len(points), _COMPARED):
+            chunk = (points[start : start + _COMPARED] - centre).astype(np.float32)
+            found[start : start + _COMPARED] = (squares - chunk @ landmarks).argmin(-1)
+        return found
 
     def keys(self, points: Floats) -> Keys:
         """The nearest landmark of each point, unless it is far.
