@@ -14,6 +14,7 @@ from hess.arrays import Floats
 from hess.learning.networks import MLP
 
 _LEAST_STD = 1e-6  # an entry that varies less is constant
+_LEAST_SHARE = 1e-3  # of the median entry, too: an object that only settles has not moved yet
 _RIDGE = 1e-5  # added to the variance of one step, in units of an entry's own
 _MOST_ENTRIES = 1_000  # of an observation; of larger ones, such as pictures, as many mixtures
 _FIRST_MOVE = 1.5  # in c steps, root mean square: the scale of a φ before which there was none
@@ -41,7 +42,7 @@ def slow_directions(observations: Floats, lengths: NDArray[Any]) -> Slow:
     middles = np.where(seen[..., None], observations, 0.0).sum(1) / (lengths[:, None] + 1.0)
     states = _chosen(observations - middles[:, None], seen)
     std = states.std(0)
-    varied = std > _LEAST_STD
+    varied = _varied(std)
     scale = 1.0 / std[varied]
     steps = changes(observations, lengths, 1)[:, varied] * scale
     step = steps.T @ steps / max(len(steps), 1) + _RIDGE * np.eye(len(scale))
@@ -52,6 +53,13 @@ def slow_directions(observations: Floats, lengths: NDArray[Any]) -> Slow:
     directions = np.zeros((len(centre), len(scale)))
     directions[varied] = scale[:, None] * (whitening @ turns)[:, ::-1]
     return Slow(centre, directions, strengths[::-1])
+
+
+def _varied(std: Floats) -> NDArray[np.bool_]:
+    """Which entries are no constants. In units of how an object trembles, its first real move would
+    throw φ out of every grid. [obs] -> [obs]."""
+    varied = std > _LEAST_STD
+    return varied & (std > _LEAST_SHARE * np.median(std[varied])) if varied.any() else varied
 
 
 class Start(NamedTuple):

@@ -102,6 +102,18 @@ def test_what_never_changes_is_in_no_direction(value: Floats) -> None:
     assert np.isfinite(slow.strengths).all()
 
 
+def test_an_object_that_only_trembles_is_in_no_direction_until_it_moves() -> None:
+    """In units of its trembling, the first push would be thousands of steps long."""
+    observed = rollouts(0.3)
+    trembling = 1e-5 * np.random.default_rng(0).normal(size=(60, 101, 1))
+    resting = slow_directions(np.concatenate([observed, trembling], -1), LENGTHS)
+    assert not resting.directions[3].any()
+    pushed = trembling.copy()
+    pushed[0, 50:] += 0.5
+    moved = slow_directions(np.concatenate([observed, pushed], -1), LENGTHS)
+    assert moved.directions[3].any()
+
+
 def test_only_steps_that_were_taken_count() -> None:
     observed, garbage = rollouts(0.3), rollouts(0.3)
     garbage[:, 51:] = 1e6
