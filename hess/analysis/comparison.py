@@ -11,7 +11,7 @@ import numpy as np
 
 from hess.analysis import statistics
 from hess.analysis.groups import by_setting, by_task
-from hess.analysis.recorded import COLUMNS, RecordedSeed, read_table
+from hess.analysis.recorded import FIRST_COLUMNS, RecordedSeed, read_table
 from hess.analysis.statistics import Estimate
 from hess.arrays import Floats
 from hess.errors import HessError, unknown
@@ -114,7 +114,7 @@ def _tables_below(path: Path) -> list[RecordedSeed]:
 
 def _has_columns(table: Path) -> bool:
     with table.open(errors="replace") as file:
-        return file.readline().rstrip("\n") == ",".join(COLUMNS)
+        return file.readline().rstrip("\n").startswith(",".join(FIRST_COLUMNS))
 
 
 def recorded_run(curve: RecordedSeed) -> ComparedRun:

@@ -1,6 +1,6 @@
 """Committed results: curves of finished runs, with what it takes to run them again.
 
-    results/<suite>/<method>/<task>.csv    step, seed, success_rate, train_success
+    results/<suite>/<method>/<task>.csv    step, seed, success_rate, train_success, success_at_end
     results/<suite>/<method>/<task>.json   per seed: command, config, commit, machine, minutes
 
 A table with its JSON file is a row: the seeds of a method on a task.
@@ -19,7 +19,8 @@ from typing import Any
 from hess.errors import HessError
 from hess.files import read_json, write_atomic, write_json
 
-COLUMNS = ("step", "seed", "success_rate", "train_success")
+FIRST_COLUMNS = ("step", "seed", "success_rate", "train_success")
+COLUMNS = (*FIRST_COLUMNS, "success_at_end")  # which older tables do not have
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class RecordedSeed:
     steps: tuple[int, ...]
     success: tuple[float, ...]
     train_success: tuple[float, ...]
+    success_at_end: tuple[float, ...]
+    """At the last step of an episode instead of at any; empty where a run did not record it."""
     about: Mapping[str, Any] = field(default_factory=dict)
     """How it was made; empty where that is not recorded."""
 
@@ -50,28 +53,42 @@ def read_curves(results: Path) -> list[RecordedSeed]:
 
 def read_table(table: Path) -> list[RecordedSeed]:
     """The seeds of one table; suite, method and task are in its path."""
-    by_seed: dict[int, list[tuple[int, float, float]]] = defaultdict(list)
+    by_seed: dict[int, list[dict[str, float]]] = defaultdict(list)
     try:
         for row in _read_rows(table):
-            success = float(row["success_rate"])
-            if not 0.0 <= success <= 1.0:
-                raise ValueError(f"a success rate of {success}")
-            values = (int(row["step"]), success, float(row["train_success"]))
+            values = {name: float(row[name]) for name in FIRST_COLUMNS}
+            if at_end := row.get("success_at_end"):
+                values["success_at_end"] = float(at_end)
+            if not 0.0 <= values["success_rate"] <= 1.0:
+                raise ValueError(f"a success rate of {values['success_rate']}")
             by_seed[int(row["seed"])].append(values)
     except (OSError, KeyError, TypeError, ValueError, csv.Error) as error:
         columns = ", ".join(COLUMNS)
         raise HessError(
             f"{str(table)!r} is damaged or no table of results ({columns}): {error}"
         ) from error
-    folder = table.absolute().parent
-    suite, method = folder.parent.name, folder.name
     about = _read_about(table)
-    curves = []
-    for seed, rows in sorted(by_seed.items()):
-        steps, rates, training = (tuple(column) for column in zip(*rows, strict=True))
-        origin = about.get(str(seed), {})
-        curves.append(RecordedSeed(suite, method, table.stem, seed, steps, rates, training, origin))
-    return curves
+    return [
+        _curve(table, seed, rows, about.get(str(seed), {}))
+        for seed, rows in sorted(by_seed.items())
+    ]
+
+
+def _curve(
+    table: Path, seed: int, rows: list[dict[str, float]], about: dict[str, Any]
+) -> RecordedSeed:
+    folder = table.absolute().parent
+    return RecordedSeed(
+        suite=folder.parent.name,
+        method=folder.name,
+        task=table.stem,
+        seed=seed,
+        steps=tuple(int(row["step"]) for row in rows),
+        success=tuple(row["success_rate"] for row in rows),
+        train_success=tuple(row["train_success"] for row in rows),
+        success_at_end=tuple(row["success_at_end"] for row in rows if "success_at_end" in row),
+        about=about,
+    )
 
 
 def write_table(table: Path, curves: Iterable[RecordedSeed]) -> None:
@@ -81,10 +98,10 @@ def write_table(table: Path, curves: Iterable[RecordedSeed]) -> None:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     for curve in curves:
-        for step, success, train in zip(
-            curve.steps, curve.success, curve.train_success, strict=True
-        ):
-            writer.writerow((step, curve.seed, success, train))
+        at_end = curve.success_at_end or [""] * len(curve.steps)
+        rates = zip(curve.success, curve.train_success, at_end, strict=True)
+        for step, row in zip(curve.steps, rates, strict=True):
+            writer.writerow((step, curve.seed, *row))
     write_atomic(table, text.getvalue())
     write_json(_about_file(table), {str(curve.seed): dict(curve.about) for curve in curves})
 

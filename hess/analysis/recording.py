@@ -64,6 +64,7 @@ def read_run(run: Path, suite: str, varied: Sequence[str] = ()) -> RecordedSeed:
         steps=tuple(int(step) for step in evaluations["step"]),
         success=tuple(evaluations["success_rate"]),
         train_success=tuple(evaluations["train_success"]),
+        success_at_end=tuple(evaluations.get("success_at_end", ())),
         about=_about(folder, config),
     )
 

@@ -23,8 +23,11 @@ def make_run(folder: Path, config: Config, success: list[float], *, dirty: bool 
     run.write_metadata()
     write_sealed(run.metadata_file, run.read_metadata() | {"dirty": dirty})
     steps = [config.steps * index // (len(success) - 1) for index in range(len(success))]
-    rows = [f"{step},10,{rate},0,{rate / 2}" for step, rate in zip(steps, success, strict=True)]
-    header = "step,episodes,success_rate,mean_return,train_success"
+    rows = [
+        f"{step},10,{rate},0,{rate / 2},{rate / 4}"
+        for step, rate in zip(steps, success, strict=True)
+    ]
+    header = "step,episodes,success_rate,mean_return,train_success,success_at_end"
     run.evaluations_file.write_text("\n".join([header, *rows]) + "\n")
     lines = [
         {"step": config.steps * third // 3, "time/learning": 20.0, "time/collection": 5.0}
@@ -55,4 +58,4 @@ def recorded(
         "config": dataclasses.asdict(config),
     }
     steps = tuple(every * index for index in range(len(success)))
-    return RecordedSeed("main", method, task, seed, steps, success, success, about)
+    return RecordedSeed("main", method, task, seed, steps, success, success, success, about)

@@ -22,9 +22,9 @@ def test_a_row_can_be_read_back(tmp_path: Path) -> None:
     row = [recorded(3, 0.0, 0.5, 1.0), recorded(1, 0.0, 0.25, 0.5)]
     write_table(table, row)
     assert table.read_text().splitlines()[:3] == [
-        "step,seed,success_rate,train_success",
-        "0,1,0.0,0.0",
-        "250000,1,0.25,0.25",
+        "step,seed,success_rate,train_success,success_at_end",
+        "0,1,0.0,0.0,0.0",
+        "250000,1,0.25,0.25,0.25",
     ]
     assert list(read_json(tmp_path / "main/hess/AntMaze.json")) == ["1", "3"]
     found = read_curves(tmp_path)
@@ -32,6 +32,21 @@ def test_a_row_can_be_read_back(tmp_path: Path) -> None:
         dataclasses.replace(each, about={}) for each in reversed(row)
     ]
     assert [settings(each) for each in found] == [settings(each) for each in reversed(row)]
+
+
+@pytest.mark.parametrize("column", ["", ",success_at_end"])
+def test_a_row_from_before_the_last_step_was_recorded_stays_as_it_is(
+    tmp_path: Path, column: str
+) -> None:
+    table = table_path(tmp_path, "main", "hess", "AntMaze")
+    table.parent.mkdir(parents=True)
+    end = "," if column else ""
+    table.write_text(f"step,seed,success_rate,train_success{column}\n0,1,0.0,0.0{end}\n")
+    (curve,) = read_table(table)
+    assert curve.success_at_end == ()
+    write_table(table, [curve])
+    assert table.read_text().splitlines()[1] == "0,1,0.0,0.0,"
+    assert read_table(table) == [curve]
 
 
 def test_writing_a_row_leaves_nothing_of_the_old_one(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_a_recorded_run_has_what_it_takes_to_run_it_again(tmp_path: Path, result
     run = trained(tmp_path / "run", seed=3)
     table = results / "main/hess/PointMaze.csv"
     assert record_runs([run], results, "main") == {table: [3]}
-    assert table.read_text().splitlines()[2] == "75000,3,0.5,0.25"
+    assert table.read_text().splitlines()[2] == "75000,3,0.5,0.25,0.125"
     about = read_json(table.with_suffix(".json"))["3"]
     assert about["command"] == f"hess train PointMaze --seed 3 --steps {BUDGET}"
     assert about["config"]["low"] == read_json(run / "config.json")["low"]

@@ -29,11 +29,12 @@ def test_a_row_by_hand() -> None:
         recorded(2, 0, 0, 0, 0, 1, 1, minutes=33),
     )
     assert row[0] == (
-        "| task | method | seeds | steps | final success | IQM | steps to 0.9 | minutes |"
+        "| task | method | seeds | steps | final success | at the last step | IQM | steps to 0.9"
+        " | minutes |"
     )
     # Student's t for 3 seeds: 4.303 * 0.2887 / sqrt(3) = 0.717, cut off at the bounds of a rate.
     assert row[2] == (
-        "| AntMaze | hess | 3 | 500k | 0.83 [0.12, 1.00] | 0.83 [0.50, 1.00]"
+        "| AntMaze | hess | 3 | 500k | 0.83 [0.12, 1.00] | 0.83 | 0.83 [0.50, 1.00]"
         " | 200k [100k, 400k]; 3 of 3 reached it | 21 |"
     )
     assert len(row) == 3
@@ -72,6 +73,13 @@ def test_minutes_are_shown_where_all_seeds_have_them() -> None:
     assert lines_of(known, unknown)[2].endswith("|  |")
 
 
+def test_success_at_the_last_step_is_shown_where_all_seeds_have_it() -> None:
+    known = dataclasses.replace(recorded(0, 0, 1, 1, 1, 1), success_at_end=(0, 0, 0.5, 0.5, 1))
+    unknown = dataclasses.replace(recorded(1, 0, 1), success_at_end=())
+    assert lines_of(known)[2].split(" | ")[4:6] == ["1.00", "0.50"]
+    assert lines_of(known, unknown)[2].split(" | ")[5] == ""
+
+
 def test_other_suites_and_none() -> None:
     other = dataclasses.replace(recorded(0, 0, 1), suite="other")
     assert results_table([other], "main") == "No finished runs are recorded yet."
@@ -85,7 +93,7 @@ def test_the_numbers_are_those_of_compare(
     assert main(["compare", str(tmp_path), "--format", "markdown"]) == 0
     compared = capsys.readouterr().out.splitlines()[2].split(" | ")
     shown = lines_of(*row)[2].split(" | ")
-    assert shown[4:7] == [*compared[3:5], compared[6].removesuffix(" |")]
+    assert [shown[4], *shown[6:8]] == [*compared[3:5], compared[6].removesuffix(" |")]
 
 
 def test_tables_are_written_between_the_markers(tmp_path: Path) -> None:
