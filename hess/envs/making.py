@@ -33,8 +33,10 @@ def build(
         return gymnasium.make(identifier, **arguments)
     except HessError:
         raise
-    except (ImportError, gymnasium.error.DependencyNotInstalled) as error:
+    except gymnasium.error.DependencyNotInstalled as error:
         raise HessError(f"cannot load the task {task!r}: {reason(error)}") from error
+    except ImportError as error:
+        raise _not_importable(task, identifier.rpartition(":")[0], error) from error
     except gymnasium.error.UnregisteredEnv as error:
         raise _unknown_task(task, known) from error
     except FAILURES as error:
@@ -48,7 +50,11 @@ def build(
 
 def raised(error: BaseException) -> str:
     """What was raised and where, in one line: `ValueError (arm.py, line 12): no such joint`."""
-    frames = traceback.extract_tb(error.__traceback__)
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith("<frozen importlib")
+    ]
     if not frames:
         return f"{type(error).__name__}: {reason(error)}"
     last = frames[-1]
@@ -102,6 +108,15 @@ def _argument_names(identifier: str) -> list[str]:
         if not any(one.kind is one.VAR_KEYWORD for one in parameters):
             break
     return sorted(names - {"self", "render_mode"})
+
+
+def _not_importable(task: str, module: str, error: ImportError) -> HessError:
+    """The module that the id names is missing; or what it imports is, and where it does so."""
+    # Gymnasium raises anew what the import of a module raised.
+    origin = error.__cause__ if isinstance(error.__cause__, ImportError) else error
+    missing = module and origin.name in (module, module.partition(".")[0])
+    why = reason(error) if missing else f"it raised {raised(origin)}"
+    return HessError(f"cannot load the task {task!r}: {why}")
 
 
 def _unknown_task(task: str, known: Mapping[str, Any]) -> HessError:

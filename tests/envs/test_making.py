@@ -40,6 +40,8 @@ class Arm(Base):
             raise SystemExit("no licence")
         if fail == "import":
             raise ImportError("no module named 'physics'")
+        if fail == "dependency":
+            raise gymnasium.error.DependencyNotInstalled("install 'physics' first")
 
 
 @pytest.fixture(autouse=True)
@@ -60,6 +62,7 @@ def sentence_of(task: str, **kwargs: Any) -> str:
 @pytest.mark.parametrize(
     ("fail", "what"),
     [
+        ("import", "ImportError ({file}, line {line}): no module named 'physics'"),
         ("assertion", "AssertionError ({file}, line {line}): raise AssertionError"),
         ("leave", "SystemExit ({file}, line {line}): no licence"),
         ("long", "RuntimeError ({file}, line {line}): first line"),
@@ -70,13 +73,30 @@ def test_whatever_is_raised_is_named_with_its_place(fail: str, what: str) -> Non
     lines = Path(__file__).read_text().splitlines()
     line = next(n for n, text in enumerate(lines, 1) if f'fail == "{fail}"' in text) + 1
     raised = what.format(file=Path(__file__).name, line=line)
-    expected = f"cannot build the task 'users/Arm-v0': it raised {raised}"
+    verb = "load" if fail == "import" else "build"
+    expected = f"cannot {verb} the task 'users/Arm-v0': it raised {raised}"
     assert sentence_of("users/Arm-v0", fail=fail) == expected
 
 
-def test_a_missing_package_is_named() -> None:
-    sentence = sentence_of("users/Arm-v0", fail="import")
-    assert sentence == "cannot load the task 'users/Arm-v0': no module named 'physics'"
+def test_a_package_that_gymnasium_misses_is_named() -> None:
+    sentence = sentence_of("users/Arm-v0", fail="dependency")
+    assert sentence == "cannot load the task 'users/Arm-v0': install 'physics' first"
+
+
+def test_a_module_that_is_missing_is_named() -> None:
+    sentence = sentence_of("nowhere:Arm-v0")
+    assert sentence.startswith("cannot load the task 'nowhere:Arm-v0': No module named 'nowhere'")
+
+
+def test_what_a_module_imports_in_vain_is_named_with_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "robots_of_a_user.py").write_text("import math\n\nimport physics_of_a_user\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert sentence_of("robots_of_a_user:Arm-v0") == (
+        "cannot load the task 'robots_of_a_user:Arm-v0': it raised ModuleNotFoundError "
+        "(robots_of_a_user.py, line 3): No module named 'physics_of_a_user'"
+    )
 
 
 @pytest.mark.parametrize(
