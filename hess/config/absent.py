@@ -22,6 +22,8 @@ WHEN_ABSENT: dict[str, Any] = {
     "high.memory_input": False,
     "high.hindsight": 0.0,
     "high.choices": 1,
+    "high.renewal": 0.0,
+    "high.renewal_updates": 0,
     "low.hide_explained": False,
     "low.any_subgoal": 0.0,
     "low.target_entropy": -1.0,

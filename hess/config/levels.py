@@ -110,5 +110,11 @@ class HighConfig(LevelConfig):
     `dads`, which controls skills, always takes that."""
     hindsight: float = 0.5
     """Share of the batch whose subgoal is replaced by the embedding that its segment led to."""
+    renewal: float = 0.5
+    """Share of fresh networks that each update of φ mixes into actor and critics, after the first
+    success: what was learned in the space as it was is half forgotten, weights that have grown too
+    large to learn shrink. 0: never (the paper); 1: all anew. `dads` and `fun` do not."""
+    renewal_updates: int = 4_000
+    """Gradient updates right after that, before the next episode."""
     stop_at_success: bool = True
     """The task is solved when the goal is reached: later rewards do not count, nor a bootstrap."""

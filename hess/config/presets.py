@@ -49,6 +49,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "high.memory_input": False,
         "high.hindsight": 0.0,
         "high.choices": 1,
+        "high.renewal": 0.0,
         "high.stop_at_success": False,
         "representation.dim": 2,
         "representation.start": "before",

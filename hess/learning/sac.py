@@ -106,6 +106,23 @@ class SAC:
             temperature_optimiser=self.optimiser.init(log_temperature),
         )
 
+    def renew(self, state: SACState, share: float, key: PRNGKeyArray) -> SACState:
+        """Mix a share of fresh networks into actor and critics; targets and optimisers start anew.
+
+        After hundreds of thousands of updates, weights are several times as large as at the start,
+        and a step of Adam hardly turns them any more.
+        """
+        fresh = self.init(key)
+        actor = optax.incremental_update(fresh.actor, state.actor, share)
+        critics = optax.incremental_update(fresh.critics, state.critics, share)
+        return replace(
+            fresh,
+            actor=actor,
+            critics=critics,
+            target_critics=jax.tree.map(jnp.copy, critics),
+            log_temperature=jnp.copy(state.log_temperature),
+        )
+
     def update(
         self, state: SACState, batch: Batch, noise: Array, number: Array | int = 0
     ) -> tuple[SACState, Metrics]:
