@@ -59,6 +59,7 @@ PAPER = {
     "low.hindsight": 0,
     "high.hindsight": 0,
     "high.choices": 1,
+    "high.renewal": 0,
     "low.any_subgoal": 0,
     "low.hide_explained": False,
     "low.layer_norm": False,

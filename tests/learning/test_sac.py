@@ -108,6 +108,21 @@ def test_temperature_rises_while_entropy_is_below_its_target(
     )
 
 
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_renewal_mixes_networks_and_starts_what_follows_them_anew(share: float) -> None:
+    sac = SAC(LevelConfig(hidden=(4,), initial_temperature=0.5), 2, 1)
+    old, fresh = sac.init(jax.random.key(1)), sac.init(KEY)
+    old = eqx.tree_at(lambda state: state.log_temperature, old, jnp.asarray(-3.0))
+    renewed = sac.renew(old, share, KEY)
+    for part in ("actor", "critics"):
+        leaves = (jax.tree.leaves(getattr(each, part)) for each in (old, fresh, renewed))
+        for before, new, mixed in zip(*leaves, strict=True):
+            np.testing.assert_allclose(mixed, (1 - share) * before + share * new, rtol=1e-6)
+    assert eqx.tree_equal(renewed.target_critics, renewed.critics)
+    assert float(renewed.log_temperature) == -3.0
+    assert int(renewed.critic_optimiser[0].count) == 0
+
+
 class TestGradients:
     """In double precision, against differences."""
 
