@@ -256,7 +256,8 @@ class Projection:
         which = "explored" if given else "widest"
         labels = (f"φ, 1st {which} direction", f"φ, 2nd {which} direction")
         count = "two" if not given or explored.shape[1] == 2 else "first two"
-        return cls(directions * signs, f"φ along its {count} {which} directions", labels)
+        title = f"φ, d = {embeddings.shape[1]}, along its {count} {which} directions"
+        return cls(directions * signs, title, labels)
 
     def __call__(self, embeddings: Floats) -> Floats:
         """[..., d] -> [..., 2]."""

@@ -25,6 +25,7 @@ _POINTS = 400  # of a curve: about the pixels it is drawn with
 _NOISY = 80  # values from which a running mean is drawn as well
 _TAIL = 8192  # bytes at the end of metrics.jsonl that hold its last line
 _NAMES = {"hess": "HESS"}
+_STRENGTH = "representation/strength_"
 
 
 class Library:
@@ -87,7 +88,8 @@ class Library:
             raise HessError(f"the run {name!r} has no snapshot at step {step}")
         self._guard(run.snapshots[step])
         snapshot = run.snapshot(step)
-        return _snapshot(snapshot, self._projection(run, snapshot), run)
+        payload = _snapshot(snapshot, self._projection(run, snapshot), run)
+        return payload | {"strengths": self._strengths(name, run, step)}
 
     def _projection(self, run: Run, snapshot: Snapshot) -> Projection:
         """That of the run's last readable snapshot: moments can be compared; 2-D needs none."""
@@ -120,10 +122,23 @@ class Library:
             raise HessError(f"{path.name!r} is a link out of the folder that is viewed")
 
     def _diagnostics(self, name: str, run: Run) -> list[Payload]:
+        columns = self._columns(name, run)
+        return _charts(columns, shown_diagnostics(columns))
+
+    def _strengths(self, name: str, run: Run, step: int) -> list[Any]:
+        """How much φ's slowest directions moved at its newest update until then, the first as 1."""
+        try:
+            columns = self._columns(name, run)
+        except HessError:  # it is named among the run's problems
+            return []
+        logged = [columns[each] for each in sorted(columns) if each.startswith(_STRENGTH)]
+        until = [series.values[series.steps <= step] for series in logged]
+        return numbers([values[-1] for values in until if len(values)], 2)
+
+    def _columns(self, name: str, run: Run) -> dict[str, Series]:
         with self._lock:
             reader = self._metrics.setdefault(name, GrowingMetrics(run.folder.metrics_file))
-            columns = metric_series(reader.read())
-        return _charts(columns, shown_diagnostics(columns))
+            return metric_series(reader.read())
 
     def _summary(self, name: str, path: Path) -> Payload:
         try:

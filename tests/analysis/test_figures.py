@@ -257,7 +257,7 @@ def test_more_dimensions_are_projected_where_they_vary_most(wide_run: Run) -> No
 def test_where_a_plane_is_explored_it_is_shown(deep_run: Run) -> None:
     snapshot = deep_run.snapshot(max(deep_run.snapshots))
     projection = Projection.of(snapshot)
-    assert projection.title == "φ along its two explored directions"
+    assert projection.title == "φ, d = 3, along its two explored directions"
     along = projection.directions.T @ snapshot.cells.plane
     np.testing.assert_allclose(np.abs(along), np.eye(2), atol=1e-6)
 
@@ -267,7 +267,7 @@ def test_of_three_explored_directions_the_first_two_are_shown(wide_run: Run) -> 
     plane = np.eye(5, 3)[::-1] * [1.0, 1.0, 0.3]
     cells = dataclasses.replace(snapshot.cells, plane=plane)
     projection = Projection.of(dataclasses.replace(snapshot, cells=cells))
-    assert projection.title == "φ along its first two explored directions"
+    assert projection.title == "φ, d = 5, along its first two explored directions"
     np.testing.assert_array_equal(projection.directions, plane[:, :2])
 
 

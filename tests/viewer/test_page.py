@@ -233,7 +233,7 @@ def test_more_dimensions_are_named_and_linked_with_the_maze(
         page = Page(browser, server)
         page.open()
         page.wait_for_step(15_000)
-        assert "φ along its two explored directions" in page.text(".run .maps")
+        assert "φ, d = 3, along its two explored directions" in page.text(".run .maps")
         seen = page.map("space")
         page.run("document.querySelector('[name=states]').click()")
         page.run("document.getElementById('colour').value = 'visits'")

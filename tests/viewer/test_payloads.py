@@ -95,13 +95,27 @@ def deep_run(root: Path) -> RunFolder:
 def test_a_space_of_more_dimensions_is_shown_along_what_is_explored(tmp_path: Path) -> None:
     deep_run(tmp_path)
     shown = Library(tmp_path).snapshot(RUN, 15_000)
-    assert shown["space_title"] == "φ along its two explored directions"
+    assert shown["space_title"] == "φ, d = 3, along its two explored directions"
     assert shown["labels"] == ["φ, 1st explored direction", "φ, 2nd explored direction"]
     found = np.array(shown["states"]["cells"])
     assert (found >= 0).mean() > 0.99
     assert found.max() < len(shown["cells"]["visits"])
     for trajectory in shown["trajectories"]:
         assert np.array(trajectory["subgoals"]).shape[1] == 2
+
+
+def test_the_strengths_of_the_slowest_directions_are_those_of_that_moment(tmp_path: Path) -> None:
+    folder = deep_run(tmp_path)
+    rows = [
+        {"step": step, "representation/strength_0": 1.0, "representation/strength_1": second}
+        for step, second in ((10_000, 0.75), (20_000, 0.5), (40_000, 0.25))
+    ]
+    folder.metrics_file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    library = Library(tmp_path)
+    assert library.snapshot(RUN, 15_000)["strengths"] == [1.0, 0.75]
+    assert library.snapshot(RUN, 30_000)["strengths"] == [1.0, 0.5]
+    spoil_metrics(folder)
+    assert library.snapshot(RUN, 30_000)["strengths"] == []
 
 
 def test_a_damaged_last_snapshot_does_not_hide_the_others(tmp_path: Path) -> None:

@@ -80,7 +80,9 @@ export class RunView {
     this.snapshot = snapshot;
     const marks = marksOf(snapshot);
     for (const map of this.maps) map.show(snapshot, this.run.plan, marks);
-    this.part(".what").textContent = snapshot.space_title;
+    const {space_title: title, strengths} = snapshot;
+    const moved = strengths.length ? `; its slowest directions move ${strengths.join(", ")}` : "";
+    this.part(".what").textContent = title + moved;
     this.element.dataset.step = snapshot.step;
     this.point(null);
   }
