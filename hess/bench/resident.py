@@ -21,11 +21,7 @@ MEGABYTE = 1e6
 _GROWTH, _RESIDENT = 20.0, 1500.0  # goals in MB
 
 
-_FEW_UPDATES = {
-    "low.updates_per_decision": 0.01,
-    "representation.minibatches": 100,
-    "high.renewal_updates": 4,
-}
+_FEW_UPDATES = {"low.updates_per_decision": 0.01, "representation.minibatches": 100}
 
 
 def rows(size: Size) -> list[Row]:

@@ -111,7 +111,6 @@ def bench_config(size: Size, task: str, start: Config | None = None) -> Config:
             "representation.interval": size.cycle,
             "representation.growth": 0.0,
             "representation.minibatches": round(share * given.representation.minibatches),
-            "high.renewal_updates": round(share * given.high.renewal_updates),
             "evaluation.episodes": evaluated,
             "evaluation.interval": cycle_steps,
             "record.checkpoint_interval": size.cycles * cycle_steps,

@@ -16,6 +16,8 @@ class LevelConfig:
     """Layer normalisation in the critics' hidden layers."""
     learning_rate: float = 2e-4
     """Learning rate of actor, critics and temperature."""
+    weight_decay: float = 0.0
+    """Share of the hidden weights, times the learning rate, that each update takes away (AdamW)."""
     batch_size: int = 128
     """Transitions per update."""
     discount: float = 0.99
@@ -76,6 +78,10 @@ class HighConfig(LevelConfig):
     """Factor on the summed reward of a segment."""
     learning_rate: float = 3e-4
     """Learning rate of actor, critics and temperature."""
+    weight_decay: float = 0.1
+    """Share of the hidden weights, times the learning rate, that each update takes away (AdamW).
+    Without it they grow until a step of Adam hardly turns them any more, and a high level that has
+    lost its way stays lost (AntFourRooms, docs/results.md)."""
     target_rate: float = 0.02
     """τ: how fast target critics follow the critics. Segments are few: at 0.005 values along the
     way still rise when the policy succeeds already (PointMaze, seed 0: 0.9 at 75,000 steps, at
@@ -110,11 +116,5 @@ class HighConfig(LevelConfig):
     `dads`, which controls skills, always takes that."""
     hindsight: float = 0.5
     """Share of the batch whose subgoal is replaced by the embedding that its segment led to."""
-    renewal: float = 0.5
-    """Share of fresh networks that each update of φ mixes into actor and critics, after the first
-    success: what was learned in the space as it was is half forgotten, weights that have grown too
-    large to learn shrink. 0: never (the paper); 1: all anew. `dads` and `fun` do not."""
-    renewal_updates: int = 4_000
-    """Gradient updates right after that, before the next episode."""
     stop_at_success: bool = True
     """The task is solved when the goal is reached: later rewards do not count, nor a bootstrap."""

@@ -106,23 +106,6 @@ class SAC:
             temperature_optimiser=self.optimiser.init(log_temperature),
         )
 
-    def renew(self, state: SACState, share: float, key: PRNGKeyArray) -> SACState:
-        """Mix a share of fresh networks into actor and critics; targets and optimisers start anew.
-
-        After hundreds of thousands of updates, weights are several times as large as at the start,
-        and a step of Adam hardly turns them any more.
-        """
-        fresh = self.init(key)
-        actor = optax.incremental_update(fresh.actor, state.actor, share)
-        critics = optax.incremental_update(fresh.critics, state.critics, share)
-        return replace(
-            fresh,
-            actor=actor,
-            critics=critics,
-            target_critics=jax.tree.map(jnp.copy, critics),
-            log_temperature=jnp.copy(state.log_temperature),
-        )
-
     def update(
         self, state: SACState, batch: Batch, noise: Array, number: Array | int = 0
     ) -> tuple[SACState, Metrics]:
@@ -151,7 +134,7 @@ class SAC:
             state.critics, batch, targets
         )
         critics, critic_optimiser, target_critics = self.optimiser.polyak_step(
-            state.critics,
+            self._decayed(state.critics),
             gradient,
             state.critic_optimiser,
             state.target_critics,
@@ -171,7 +154,9 @@ class SAC:
         (_, metrics), gradient = jax.value_and_grad(actor_loss, has_aux=True)(
             state.actor, state.critics, temperature, batch, noise
         )
-        actor, actor_optimiser = self.optimiser.step(state.actor, gradient, state.actor_optimiser)
+        actor, actor_optimiser = self.optimiser.step(
+            self._decayed(state.actor), gradient, state.actor_optimiser
+        )
 
         gradient = jax.grad(temperature_loss)(
             state.log_temperature, metrics["entropy"], self.target_entropy
@@ -186,6 +171,16 @@ class SAC:
             actor_optimiser=actor_optimiser,
             temperature_optimiser=temperature_optimiser,
         ), metrics | {"temperature": temperature}
+
+    def _decayed(self, network: MLP) -> MLP:
+        """Decoupled weight decay of the hidden layers; the last one's scale is that of values."""
+        if self.config.weight_decay == 0:
+            return network
+        kept = 1.0 - self.config.learning_rate * self.config.weight_decay
+        *hidden, last = network.weights
+        return eqx.tree_at(
+            lambda each: each.weights, network, [*(kept * weight for weight in hidden), last]
+        )
 
     def learn(
         self,

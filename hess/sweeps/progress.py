@@ -167,11 +167,9 @@ def estimated_speed(config: Config) -> float:
     """Steps/s on one core; methods without a hierarchy are about a sixth faster than this."""
     task = TASKS.get(config.task.removeprefix("hess/").removesuffix("-v0"))
     horizon = task.horizon if task else _OTHER_HORIZON
-    representation = config.representation
-    interval = representation.interval * horizon  # steps between updates of φ
-    minibatches = representation.minibatches / interval
     high = config.high.updates_per_decision / config.subgoal_interval
-    high += config.high.renewal_updates * (config.high.renewal > 0) / interval
+    representation = config.representation
+    minibatches = representation.minibatches / (representation.interval * horizon)
     seconds = (
         _ENVIRONMENT.get(task.robot if task else "", _OTHER_ENVIRONMENT)
         + _ACTING

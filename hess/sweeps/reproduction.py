@@ -72,7 +72,6 @@ _USUAL_SCALE = 0.05  # from here on evaluations have all their episodes
 # Field -> the least that makes sense.
 _LEAST = {
     "capacity": 10_000,
-    "high.renewal_updates": 10,
     "representation.first_update": 1,
     "representation.interval": 1,
     "representation.minibatches": 100,

@@ -43,7 +43,7 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
         "0 or more",
         lambda value: value >= 0,
         "seed representation.stability_weight exploration.directions exploration.extension "
-        "exploration.least_cells high.renewal_updates "
+        "exploration.least_cells low.weight_decay high.weight_decay "
         "exploration.potential_weight exploration.segment_cost exploration.attempt_cost "
         "exploration.revisit_cost exploration.detour exploration.least_progress "
         "intrinsic.weight intrinsic.novelty_weight intrinsic.potential_weight "
@@ -59,9 +59,9 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
         "between 0 and 1",
         lambda value: 0.0 <= value <= 1.0,
         "low.discount low.target_rate low.hindsight low.any_subgoal high.discount "
-        "high.target_rate high.hindsight high.renewal representation.stable_fraction "
-        "exploration.probability exploration.episode_share exploration.greedy_share "
-        "exploration.anneal_fraction exploration.reach exploration.age_discount "
+        "high.target_rate high.hindsight representation.stable_fraction exploration.probability "
+        "exploration.episode_share exploration.greedy_share exploration.anneal_fraction "
+        "exploration.reach exploration.age_discount "
         "exploration.count_discount "
         "exploration.way_share exploration.waypoints exploration.insistence "
         "intrinsic.discount intrinsic.target_rate "

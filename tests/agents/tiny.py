@@ -33,7 +33,6 @@ FIELDS: dict[str, Any] = {
     "high.hidden": (16,),
     "high.batch_size": 8,
     "high.observation_input": True,
-    "high.renewal_updates": 3,
     "representation.dim": SHAPE.subgoal_dim,
     "representation.hidden": (16,),
     "representation.batch_size": 8,

@@ -44,7 +44,6 @@ _FIELDS: dict[str, Any] = {
     "representation.hidden": (8,),
     "representation.batch_size": 8,
     "representation.minibatches": 20,
-    "high.renewal_updates": 3,
     "representation.refresh": 10,
     "representation.first_update": 3,
     "representation.interval": 5,

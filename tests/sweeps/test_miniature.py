@@ -14,7 +14,6 @@ CONFIG = make_config(
     "AntMaze",
     steps=1_000_000,
     capacity=1_000_000,
-    high__renewal_updates=4_000,
     representation__first_update=30,
     representation__interval=100,
     representation__minibatches=20_000,
@@ -32,7 +31,6 @@ def test_a_twentieth() -> None:
     assert miniature(CONFIG, 0.05) == {
         "steps": 50_000,
         "capacity": 50_000,
-        "high.renewal_updates": 200,
         "representation.first_update": 2,
         "representation.interval": 5,
         "representation.minibatches": 1_000,

@@ -70,7 +70,7 @@ class Networks(eqx.Module):
 class Hess(BaseAgent):
     """The agent. Variants are configurations of it, see `hess.agents.methods`."""
 
-    purposes = ("low", "high", "representation", "probe", "pool", "snapshot", "fit", "renewal")
+    purposes = ("low", "high", "representation", "probe", "pool", "snapshot", "fit")
     recent_name = "explorer.recent_successes"
 
     def __init__(self, config: Config, shape: EpisodeShape):
@@ -169,7 +169,6 @@ class Hess(BaseAgent):
             metrics |= self._improve_policies(episodes)  # lines 7 and 11
         if self._representation_is_due(before):  # line 13
             metrics |= self._update_representation(report)  # line 14
-            metrics |= self._renew_high_level(metrics.get("time/high", 0.0))
         if self.has_representation and self._novelty_is_due(before):
             self._refresh_novelty()
         return metrics | {"train/recent_success": self.recent_success()} | self.explorer.metrics()
@@ -213,33 +212,18 @@ class Hess(BaseAgent):
             updates=low_updates,
         )
         values = {f"low/{name}": float(value) for name, value in low_metrics.items()}
-        self.networks = replace(self.networks, low=low)
         middle = time.perf_counter()
-        high_metrics = self._improve_high_level(self.key("high"), high_updates)
-        if high_updates:
-            values |= {name: float(value) for name, value in high_metrics.items()}
-        return values | {"time/low": middle - start, "time/high": time.perf_counter() - middle}
-
-    def _improve_high_level(self, key: PRNGKeyArray, updates: np.int64) -> Metrics:
         network = self.networks.representation.network
         space = SubgoalSpace(network, self._box(), self._high_view())
         high = HighState(self.networks.high, self.networks.bonus)
         high = self._high.refresh(high, self.explorer, space.network, self.replay)
-        high, metrics = self._learn_high(high, self.replay, space, key, updates)
-        self.networks = replace(self.networks, high=high.policy, bonus=high.bonus)
-        return metrics
-
-    def _renew_high_level(self, spent: float) -> dict[str, float]:
-        """In the space as it is now, start half anew and catch up before the next episode."""
-        config = self.config.high
-        first = int(self.networks.representation.updates) == 1
-        if first or config.renewal == 0 or self._is_warming_up():
-            return {}
-        start, key = time.perf_counter(), self.key("renewal")
-        high = self._high.sac.renew(self.networks.high, config.renewal, key)
-        self.networks = replace(self.networks, high=high)
-        self._improve_high_level(jax.random.fold_in(key, 1), np.int64(config.renewal_updates))
-        return {"time/high": spent + time.perf_counter() - start}
+        high, high_metrics = self._learn_high(
+            high, self.replay, space, self.key("high"), high_updates
+        )
+        if high_updates:
+            values |= {name: float(value) for name, value in high_metrics.items()}
+        self.networks = replace(self.networks, high=high.policy, bonus=high.bonus, low=low)
+        return values | {"time/low": middle - start, "time/high": time.perf_counter() - middle}
 
     def _low_updates(
         self,

@@ -148,26 +148,9 @@ def test_updates_follow_the_decisions_and_fractions_are_carried_over(story: Stor
     assert [moment.low_updates for moment in story.moments[2:]] == [
         int(LOW_RATE * taken) for taken in steps
     ]
-    since_renewal = [int(HIGH_RATE * taken) for taken in segments[:5]] + [3, 3 + int(HIGH_RATE * 4)]
-    assert [moment.high_updates for moment in story.moments[2:]] == since_renewal
-
-
-def test_the_high_level_is_renewed_with_the_representation_once_it_has_learned(
-    story: Story, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    agent = story.agent
-    twin = Hess(agent.config, SHAPE)
-    twin.restore(agent.state())
-    asked = list[int]()
-    monkeypatch.setattr(twin, "_improve_high_level", lambda key, updates: asked.append(updates))
-    twin._renew_high_level(0.0)
-    assert asked == [3]
-    old, new = agent.networks.high, twin.networks.high
-    assert not np.array_equal(old.actor.weights[0], new.actor.weights[0])
-    assert int(new.critic_optimiser[0].count) == 0
-    twin.successes = 0  # it has nothing to forget while uniform draws take its place
-    assert twin._renew_high_level(0.0) == {}
-    assert asked == [3]
+    assert [moment.high_updates for moment in story.moments[2:]] == [
+        int(HIGH_RATE * taken) for taken in segments
+    ]
 
 
 def test_visits_are_counted_from_the_first_representation_on(story: Story) -> None:
