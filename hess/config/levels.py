@@ -78,7 +78,7 @@ class HighConfig(LevelConfig):
     """Factor on the summed reward of a segment."""
     learning_rate: float = 3e-4
     """Learning rate of actor, critics and temperature."""
-    weight_decay: float = 0.1
+    weight_decay: float = 0.3
     """Share of the hidden weights, times the learning rate, that each update takes away (AdamW).
     Without it they grow until a step of Adam hardly turns them any more, and a high level that has
     lost its way stays lost (AntFourRooms, docs/results.md)."""
