@@ -176,6 +176,15 @@ DIAGNOSTICS = {
         "before the tanh",
         "How much the worker tries out; it falls as actions get sure.",
     ),
+    "low/weight_norm": Explanation(
+        "weights, low level", "L2 norm", "Of the hidden layers; see that of the high level."
+    ),
+    "high/weight_norm": Explanation(
+        "weights, high level",
+        "L2 norm",
+        "Of the hidden layers; what keeps growing learns ever more slowly, as a step of Adam turns "
+        "large weights less.",
+    ),
     "low/temperature": Explanation(
         "temperature, low level", "α", "Weight of the entropy bonus; it falls as actions get sure."
     ),

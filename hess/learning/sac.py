@@ -79,6 +79,12 @@ def temperature_loss(log_temperature: Array, entropy: Array, target_entropy: flo
     return log_temperature * (entropy - target_entropy)
 
 
+def weight_norm(state: SACState) -> Array:
+    """L2 norm of the hidden weights of actor and critics: large ones hardly turn any more."""
+    hidden = [*state.actor.weights[:-1], *state.critics.weights[:-1]]
+    return jnp.sqrt(jnp.asarray([(weight**2).sum() for weight in hidden]).sum())
+
+
 class SAC:
     """The learner: fixed settings outside, a `SACState` in and out."""
 
@@ -189,7 +195,7 @@ class SAC:
         key: PRNGKeyArray,
         updates: Array,
     ) -> tuple[SACState, Metrics]:
-        """Many updates in one compiled loop; metrics are means over it.
+        """Many updates in one compiled loop; metrics are means over it, or of its end.
 
         Batches and noise are drawn for a block of updates at once: one by one, the small
         operations of the random generator take a twentieth of the time.
@@ -212,7 +218,8 @@ class SAC:
         state, totals = jax.lax.fori_loop(0, blocks, block, (state, zeros))
         acted = _acted(updates, self.config.actor_interval)
         counts = {name: acted if name in ACTOR_METRICS else updates for name in METRICS}
-        return state, {name: total / jnp.maximum(counts[name], 1) for name, total in totals.items()}
+        means = {name: total / jnp.maximum(counts[name], 1) for name, total in totals.items()}
+        return state, means | {"weight_norm": weight_norm(state)}
 
     def _draw(
         self, sample: Callable[[PRNGKeyArray], Batch], key: PRNGKeyArray

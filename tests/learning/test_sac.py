@@ -23,6 +23,7 @@ from hess.learning.sac import (
     bellman_targets,
     critic_loss,
     temperature_loss,
+    weight_norm,
 )
 from tests.agents.tiny import linear, network
 from tests.learning.gradients import assert_gradient
@@ -107,6 +108,13 @@ def test_temperature_rises_while_entropy_is_below_its_target(
     assert float(temperature_loss(jnp.asarray(0.7), jnp.asarray(entropy), -1.0)) == pytest.approx(
         0.7 * (entropy + 1.0)
     )
+
+
+def test_the_norm_of_the_weights_is_that_of_the_hidden_layers() -> None:
+    made = SAC(LevelConfig(hidden=(4, 3)), 2, 1).init(KEY)
+    hidden = [*made.actor.weights[:2], *made.critics.weights[:2]]
+    expected = math.sqrt(sum(float((weight**2).sum()) for weight in hidden))
+    assert float(weight_norm(made)) == pytest.approx(expected)
 
 
 def test_weight_decay_shrinks_hidden_weights_beside_the_gradient_step() -> None:
