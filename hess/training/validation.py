@@ -110,6 +110,12 @@ def validate(config: Config, horizon: int) -> None:
 
 
 def _validate_combinations(config: Config) -> None:
+    for name, level in (("low", config.low), ("high", config.high)):
+        if level.learning_rate * level.weight_decay >= 1:
+            raise HessError(
+                f"{name}.weight_decay={level.weight_decay:g} is impossible with "
+                f"{name}.learning_rate={level.learning_rate:g}: their product must be below 1"
+            )
     representation, dads, kind = config.representation, config.dads, config.intrinsic.kind
     if not (config.high.observation_input or config.high.embedding_input):
         raise HessError(

@@ -207,8 +207,10 @@ def test_it_learns_the_better_action(bandit: Bandit) -> None:
 def test_it_makes_exactly_the_updates_asked_for_and_averages_their_metrics(bandit: Bandit) -> None:
     counts = [int(each.critic_optimiser[0].count) for each in bandit[1:4]]
     assert counts == [0, UPDATES, UPDATES + 1]
-    names = {"critic_loss", "value", "actor_loss", "entropy", "temperature"}
+    names = {"critic_loss", "value", "actor_loss", "entropy", "temperature", "weight_norm"}
     assert set(bandit.metrics) == names
+    # Of all of them, where they end.
+    assert bandit.metrics["weight_norm"] == pytest.approx(float(weight_norm(bandit.after)))
     # Rewards lie in [-8, 1], so must a mean of their values; a sum would not.
     assert -8 < bandit.metrics["value"] < 1
 

@@ -93,6 +93,7 @@ POSITIVE += ["fun.initial_deviation"]
 SHARES += [f"fun.{name}" for name in ("random_goals", "manager_discount", "worker_discount")]
 SHARES += ["fun.trace"]
 NOT_NEGATIVE += ["fun.intrinsic_weight", "fun.entropy_weight"]
+NOT_NEGATIVE += ["low.weight_decay", "high.weight_decay"]
 LAYERS += ["fun.perception"]
 POSITIVE += [f"dads.{name}" for name in ("other_skills", "experts", "learning_rate", "window")]
 POSITIVE += ["dads.batch_size", "dads.updates_per_step"]
@@ -179,6 +180,15 @@ def test_an_intrinsic_reward_needs_a_high_level_that_learns_from_the_start(kind:
 def test_a_perception_needs_a_layer() -> None:
     sentence = "fun.perception=() is impossible; it must be one layer or more"
     assert refusal(fun__perception=()) == sentence
+
+
+@pytest.mark.parametrize("level", ["low", "high"])
+def test_weights_may_not_decay_within_one_update(level: str) -> None:
+    fields = {f"{level}__weight_decay": 5_000.0, f"{level}__learning_rate": 0.001}
+    assert refusal(**fields) == (
+        f"{level}.weight_decay=5000 is impossible with {level}.learning_rate=0.001: "
+        "their product must be below 1"
+    )
 
 
 def test_planning_over_skills_needs_the_plane() -> None:
