@@ -15,6 +15,7 @@ import pytest
 from hess import cli, runtime
 from hess.agents.methods import METHODS
 from hess.cli import COMMANDS, Command, doctor, main, parse, sentence
+from hess.cli.train import Train
 from hess.envs import TASKS
 from hess.errors import HessError
 from hess.native import library
@@ -143,6 +144,24 @@ def test_bad_values_are_one_sentence(arguments: list[str], expected: str) -> Non
 def test_parses_flags() -> None:
     parsed = parse(Example, "hess example", ["--count", "3"])
     assert parsed == Example(count=3)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Maze-v0 --env a=1 b=2 --seed 3 --env c=4",
+        "Maze-v0 --env a=1 --env=b=2 --seed 3 --env c=4",
+        "--env=a=1 --env=b=2 --env=c=4 Maze-v0 --seed 3",
+    ],
+)
+def test_arguments_of_the_environment_in_parts_are_all_kept(words: str) -> None:
+    parsed = parse(Train, "hess train", words.split())
+    assert (parsed.task, parsed.env, parsed.seed) == ("Maze-v0", ("a=1", "b=2", "c=4"), 3)
+
+
+def test_the_last_of_two_layer_sizes_counts() -> None:
+    parsed = parse(Train, "hess train", ["--low.hidden", "8", "8", "--low.hidden", "16"])
+    assert parsed.low.hidden == (16,)
 
 
 @dataclass(frozen=True)

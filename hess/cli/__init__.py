@@ -15,7 +15,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Protocol, TypeVar
 
 from hess.errors import HessError, unknown
@@ -148,6 +148,7 @@ def _program() -> list[str]:
 
 Parsed = TypeVar("Parsed")
 
+_LISTS = ("--env", "--observe")
 _SIDES = "│|╭╮╰╯+ "
 _RULES = "─-"
 
@@ -169,11 +170,34 @@ def parse(command: type[Parsed], program: str, arguments: Sequence[str]) -> Pars
     errors = io.StringIO()
     try:
         with contextlib.redirect_stderr(errors):
-            return tyro.cli(command, prog=program, args=arguments, default=default, config=options)
+            return tyro.cli(
+                command, prog=program, args=merged(arguments), default=default, config=options
+            )
     except SystemExit as leaving:
         if leaving.code in (0, None):  # --help
             raise
         raise HessError(sentence(errors.getvalue())) from None
+
+
+def merged(arguments: Sequence[str]) -> list[str]:
+    """Lists of names and values that are given in parts; the parser would keep the last part alone.
+
+    >>> merged(["Maze-v0", "--env", "size=3", "--seed", "1", "--env", "reward=dense"])
+    ['Maze-v0', '--seed', '1', '--env', 'size=3', 'reward=dense']
+    """
+    lists: dict[str, list[str]] = {}
+    others: list[str] = []
+    current = others
+    for argument in arguments:
+        flag, equals, value = argument.partition("=")
+        if flag in _LISTS:
+            values = lists.setdefault(flag, [flag])
+            values += [value] if equals else []
+            current = others if equals else values
+        else:
+            current = others if argument.startswith("--") else current
+            current.append(argument)
+    return [*others, *chain.from_iterable(lists.values())]
 
 
 def sentence(box: str) -> str:
