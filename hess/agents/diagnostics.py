@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -11,6 +12,7 @@ from hess.arrays import Floats
 from hess.replay.episode import Episode
 
 _NEIGHBOURS = 10  # that say what a state is like; one alone is noise
+_BLOCK = 256  # entries of an observation at once: pictures have many
 _LEAST_VARIANCE = 1e-12  # what varies less is constant but for rounding
 
 
@@ -69,6 +71,12 @@ def known_shares(embeddings: Floats, values: Floats) -> Floats:
     """
     half = len(embeddings) // 2
     _, nearest = cKDTree(embeddings[:half]).query(embeddings[half:], _NEIGHBOURS)
+    blocks = np.split(values, range(_BLOCK, values.shape[1], _BLOCK), axis=1)
+    return np.concatenate([_told(np.ascontiguousarray(each), nearest) for each in blocks])
+
+
+def _told(values: Floats, nearest: np.ndarray[Any, Any]) -> Floats:
+    half = len(values) // 2
     left = ((values[half:] - values[:half][nearest].mean(axis=1)) ** 2).mean(axis=0)
     variance = values.astype(np.float64).var(axis=0)
     shares = np.clip(1.0 - left / np.maximum(variance, _LEAST_VARIANCE), 0.0, 1.0)

@@ -94,3 +94,13 @@ def test_neighbours_tell_what_is_not_linear_and_all_of_what_never_varied() -> No
     shares = known_shares(embeddings, entries.astype(np.float32))
     assert shares == pytest.approx([1.0, 1.0, 0.0, 1.0], abs=0.05)
     assert explained_shares(embeddings, entries)[1] < 0.7
+
+
+def test_what_is_known_of_an_entry_does_not_depend_on_how_many_there_are() -> None:
+    rng = np.random.default_rng(0)
+    embeddings = rng.normal(size=(400, 2)).astype(np.float32)
+    picture = (embeddings @ rng.normal(size=(2, 1_000)) + rng.normal(size=1_000)).astype(np.float32)
+    alone = [known_shares(embeddings, picture[:, [entry]])[0] for entry in (0, 255, 256, 999)]
+    together = known_shares(embeddings, picture)
+    assert together.shape == (1_000,)
+    assert together[[0, 255, 256, 999]] == pytest.approx(alone)
