@@ -1,20 +1,24 @@
 """The protocol of recorded results: how long every task is trained, and what breaks the rest of it.
 
-Every seed of a method on a task comes from a clean checkout, has used the budget of its task and
-has the settings of the others. What breaks this is not recorded any more; what was recorded before
-is marked in the tables. Both read it here. Budgets were fixed before the runs, so that none is
-ended where it looks best; `hess sweep` and `hess reproduce` have them, too, `hess train` trains
-for as long as it is told.
+Every seed of a method on a task comes from a clean checkout, has used the budget of its task, was
+evaluated as all others are, and has the settings of the others. What breaks this is not recorded
+any more; what was recorded before is marked in the tables. Both read it here. Budgets were fixed
+before the runs, so that none is ended where it looks best; `hess sweep` and `hess reproduce` have
+them, too, `hess train` trains for as long as it is told.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hess.agents.methods import METHODS
 from hess.analysis.recorded import RecordedSeed
 from hess.config.absent import complete_fields
+from hess.config.presets import preset
 
 # Environment steps. The paper prints no lengths: these are about twice what HESS should need.
 BUDGETS = {
@@ -28,6 +32,8 @@ BUDGETS = {
     "AntPushImages": 1_000_000,
 }
 
+INTERVAL, EPISODES = 25_000, 10  # environment steps between evaluations, and what they are made of
+
 
 def budget(task: str) -> int | None:
     """Steps on a task, by its name or id; None where somebody else's task has none.
@@ -38,6 +44,8 @@ def budget(task: str) -> int | None:
     return BUDGETS.get(name, BUDGETS.get(name.removesuffix("Images")))
 
 
+# How an environment is taken; a row's name says so where it is not as usual.
+ENVIRONMENT = ("success", "horizon", "observe", "action_share")
 # A seed is what differs; what is written beside learning does not change it.
 _FREE = ("seed", "record.")
 
@@ -55,6 +63,12 @@ def breaches(curve: RecordedSeed) -> list[str]:
         found.append(f"ended early, at {done:,} of {allowed:,} steps")
     elif meant > allowed:
         found.append(f"{meant:,} steps instead of {allowed:,}")
+    interval, episodes = fields["evaluation.interval"], fields["evaluation.episodes"]
+    if (interval, episodes) != (INTERVAL, EPISODES):
+        found.append(
+            f"evaluated with {episodes} episodes every {interval:,} steps instead of {EPISODES} "
+            f"every {INTERVAL:,}"
+        )
     return found
 
 
@@ -103,6 +117,31 @@ def _differing(curves: Sequence[RecordedSeed]) -> list[str]:
     fields = [settings(curve) for curve in curves]
     names = {name for each in fields for name in differences(fields[0], each)}
     return sorted(names - {"steps"})
+
+
+def commits(curves: Sequence[RecordedSeed]) -> list[str]:
+    """Of all code that trained a part of a row, before and after interruptions."""
+    made = [each for curve in curves for each in (*curve.about.get("earlier", []), curve.about)]
+    return list(dict.fromkeys(str(each.get("commit"))[:7] for each in made))
+
+
+def departures(curve: RecordedSeed) -> list[str]:
+    """The settings that are not what the method has by default today, but those in a row's name."""
+    own = settings(curve)
+    if own.get("method") not in METHODS:
+        return []  # somebody else's, of whose default nothing is known here
+    config = METHODS[own["method"]].apply(preset("default"))
+    default = complete_fields(json.loads(json.dumps(dataclasses.asdict(config))))
+    named = {"task", "env", "steps", *ENVIRONMENT, *_varied(curve.method)}
+    return [
+        f"{name}={own.get(name)} instead of {default.get(name)}"
+        for name in differences(own, default)
+        if name not in named
+    ]
+
+
+def _varied(method: str) -> list[str]:
+    return [value.partition("=")[0] for value in method.split(",")[1:]]
 
 
 def _listed(seeds: Sequence[int]) -> str:

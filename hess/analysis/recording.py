@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hess.analysis.protocol import breaches, differences, repeated, row_breaches, settings
+from hess.analysis.protocol import (
+    ENVIRONMENT,
+    breaches,
+    differences,
+    repeated,
+    row_breaches,
+    settings,
+)
 from hess.analysis.recorded import RecordedSeed, read_table, table_path, write_table
 from hess.config import Config, flat_fields
 from hess.envs.arguments import label
@@ -59,7 +66,7 @@ def read_run(run: Path, suite: str, varied: Sequence[str] = ()) -> RecordedSeed:
     return RecordedSeed(
         suite=suite,
         method=folder_name(",".join([config.method, *values])),
-        task=",".join(filter(None, (folder_name(config.task), label(config.env)))),
+        task=_task_name(config),
         seed=config.seed,
         steps=tuple(int(step) for step in evaluations["step"]),
         success=tuple(evaluations["success_rate"]),
@@ -67,6 +74,17 @@ def read_run(run: Path, suite: str, varied: Sequence[str] = ()) -> RecordedSeed:
         success_at_end=tuple(evaluations.get("success_at_end", ())),
         about=_about(folder, config),
     )
+
+
+def _task_name(config: Config) -> str:
+    """The task with its arguments, and how it was taken if not as usual."""
+    usual = Config()
+    taken = [
+        f"{name}={getattr(config, name)}"
+        for name in ENVIRONMENT
+        if getattr(config, name) != getattr(usual, name)
+    ]
+    return ",".join(filter(None, (folder_name(config.task), label(config.env), label(taken))))
 
 
 def _about(folder: RunFolder, config: Config) -> dict[str, Any]:

@@ -6,7 +6,14 @@ import dataclasses
 
 import pytest
 
-from hess.analysis.protocol import breaches, differences, row_breaches, settings
+from hess.analysis.protocol import (
+    breaches,
+    commits,
+    departures,
+    differences,
+    row_breaches,
+    settings,
+)
 from hess.analysis.recorded import RecordedSeed
 from tests.analysis.recorded import recorded
 
@@ -91,3 +98,22 @@ def test_a_row_names_the_seeds_of_each_breach_and_the_settings() -> None:
         "ended early, at 100,000 of 500,000 steps (seed 1)",
         "settings differ: low.hindsight",
     ]
+
+
+def test_what_is_not_the_default_of_today_is_named() -> None:
+    assert departures(recorded(0, 1.0)) == []
+    assert departures(recorded(0, 1.0, method="hess-no-potential")) == []  # its own default
+    other = recorded(
+        0, 1.0, low__hindsight=0.9, action_share=0.1
+    )  # the latter is in the row's name
+    assert departures(other) == ["low.hindsight=0.9 instead of 0.3"]
+    named = dataclasses.replace(other, method="hess,low.hindsight=0.9")
+    assert departures(named) == []
+    foreign = {"config": {**other.about["config"], "method": "somebody's"}}
+    assert departures(dataclasses.replace(other, about=foreign)) == []
+
+
+def test_all_code_that_trained_a_row_is_named_once() -> None:
+    made = {"commit": "aaaaaaaaaa", "earlier": [{"commit": "bbbbbbbbbb"}]}
+    row = [dataclasses.replace(recorded(seed, 1.0), about=made) for seed in (0, 1)]
+    assert commits(row) == ["bbbbbbb", "aaaaaaa"]

@@ -102,6 +102,8 @@ def refused(capsys: pytest.CaptureFixture[str], results: Path, *arguments: Path 
         ({"dirty": None}, "unknown checkout"),
         ({"steps": 100_000}, "ended early, at 100,000 of 150,000 steps"),
         ({"steps": 200_000}, "200,000 steps instead of 150,000"),
+        ({"evaluation__episodes": 3}, "evaluated with 3 episodes every 25,000 steps instead of"),
+        ({"evaluation__interval": 50_000}, "evaluated with 10 episodes every 50,000 steps instead"),
     ],
 )
 def test_a_run_that_breaks_the_protocol_is_refused(
@@ -154,10 +156,11 @@ def test_other_settings_than_the_recorded_ones_are_refused(
     tmp_path: Path, results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record_runs([trained(tmp_path / "a", 0)], results, "main")
-    other = trained(tmp_path / "b", 1, low__hindsight=0.9, evaluation__episodes=3)
+    other = trained(tmp_path / "b", 1, low__hindsight=0.9, high__hindsight=0.1)
     said = refused(capsys, results, other)
     assert "seed 1 of hess on PointMaze has other settings than seed 0: " in said
-    assert "evaluation.episodes=3 instead of 10, low.hindsight=0.9 instead of " in said
+    assert "low.hindsight=0.9 instead of " in said
+    assert "high.hindsight=0.1 instead of " in said
     assert "--replace" in said
 
 
@@ -196,6 +199,15 @@ def test_values_of_a_field_that_a_suite_varies_have_rows_of_their_own(
     record_runs(runs, results, "fig14", varied)
     names = [f"hess,capacity=1000000,representation.interval={n}" for n in (150, 50)]
     assert [curve.method for curve in read_curves(results)] == names
+
+
+def test_how_an_environment_is_taken_is_part_of_the_name_of_a_row(
+    tmp_path: Path, results: Path
+) -> None:
+    plain, other = trained(tmp_path / "plain"), trained(tmp_path / "other", action_share=0.1)
+    record_runs([plain, other], results, "main")
+    names = [curve.task for curve in read_curves(results)]
+    assert sorted(names) == ["PointMaze", "PointMaze,action_share=0.1"]
 
 
 def test_one_seed_twice_is_refused(

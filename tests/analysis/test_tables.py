@@ -67,6 +67,17 @@ def test_a_row_that_breaks_the_protocol_is_marked_and_says_why() -> None:
     ]
 
 
+def test_what_has_changed_since_is_a_note_that_rows_share() -> None:
+    old = {"low__hindsight": 0.9}
+    row = lines_of(
+        recorded(0, 0, 1, **old),
+        recorded(0, 0, 1, task="PointMaze", **old),
+        recorded(0, 0, 1, task="AntPush"),
+    )
+    assert [line.split(" | ")[1] for line in row[2:5]] == ["hess ¹", "hess", "hess ¹"]
+    assert row[5:] == ["", "- ¹ not today's default: low.hindsight=0.9 instead of 0.3."]
+
+
 def test_minutes_are_shown_where_all_seeds_have_them() -> None:
     known, unknown = recorded(0, 0, 1, minutes=30), recorded(1, 0, 1)
     assert lines_of(known)[2].endswith("| 30 |")
