@@ -68,10 +68,9 @@ def test_a_row_that_breaks_the_protocol_is_marked_and_says_why() -> None:
 
 
 def test_what_has_changed_since_is_a_note_that_rows_share() -> None:
-    old = {"low__hindsight": 0.9}
     row = lines_of(
-        recorded(0, 0, 1, **old),
-        recorded(0, 0, 1, task="PointMaze", **old),
+        recorded(0, 0, 1, low__hindsight=0.9),
+        recorded(0, 0, 1, task="PointMaze", low__hindsight=0.9),
         recorded(0, 0, 1, task="AntPush"),
     )
     assert [line.split(" | ")[1] for line in row[2:5]] == ["hess ¹", "hess", "hess ¹"]
