@@ -75,9 +75,7 @@ def slow_start(
 ) -> Start:
     """The slowest directions, turned to where φ was before, if it was. [E, T+1, ...], [E]."""
     if observations.shape[-1] > _MOST_ENTRIES:
-        mixing = _mixing(observations.shape[-1])
-        start = slow_start(observations @ mixing, lengths, before, dim, interval)
-        return start._replace(weight=mixing @ start.weight)
+        return _mixed_start(observations, lengths, before, dim, interval)
     slow = slow_directions(observations, lengths)
     directions = np.zeros((observations.shape[-1], dim))  # all 0 beyond what varies
     found = slow.directions[:, :dim]
@@ -90,6 +88,22 @@ def slow_start(
     seen = np.arange(before.shape[1]) <= lengths[:, None]
     bias = before[seen].mean(0) - slow.centre @ directions
     return Start(directions, bias, slow.strengths)
+
+
+def _mixed_start(
+    observations: Floats, lengths: NDArray[Any], before: Floats | None, dim: int, interval: int
+) -> Start:
+    """The same from mixtures of the entries' changes since their episode began.
+
+    What is fixed when an episode begins does not count, and has to vanish before it is mixed: a
+    picture in which nothing moves would else vary by the rounding errors of the mixtures.
+    """
+    mixing = _mixing(observations.shape[-1])
+    mixed = np.stack([(episode - episode[0]) @ mixing for episode in observations])
+    start = slow_start(mixed, lengths, before, dim, interval)
+    weight = mixing @ start.weight
+    begun = np.average(observations[:, 0], axis=0, weights=lengths + 1)
+    return Start(weight, start.bias - begun @ weight, start.strengths)
 
 
 def _mixing(entries: int) -> Floats:

@@ -65,6 +65,24 @@ def test_large_observations_have_the_same_slow_directions() -> None:
         assert correlation(told, asked) > 0.98
 
 
+def test_large_observations_in_which_nothing_moves_have_no_directions() -> None:
+    """Rounding errors of the mixtures are no movement: in units of them, places are far apart."""
+    begun = np.random.default_rng(3).uniform(0, 255, (20, 1, 1_500)).astype(np.float32)
+    still = np.repeat(begun, 101, axis=1)
+    start = slow_start(still, LENGTHS[:20], None, 2, 5)
+    assert not start.weight.any()
+    assert not start.bias.any()
+
+
+def test_large_observations_are_centred() -> None:
+    rng = np.random.default_rng(4)
+    entries = 200.0 + rollouts(0.3)[:20] @ rng.normal(size=(3, 1_500))
+    entries[10:] += 50.0  # as pictures of another place
+    start = slow_start(entries.astype(np.float32), LENGTHS[:20], None, 2, 5)
+    found = entries @ start.weight + start.bias
+    np.testing.assert_allclose(found.mean((0, 1)), 0.0, atol=1e-3)
+
+
 def walks(count: int, seed: int) -> Floats:
     """Random walks between two walls, at 0 and 1. -> [60, 1001, count]."""
     rng = np.random.default_rng(seed)
