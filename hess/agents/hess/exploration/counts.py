@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,73 +13,45 @@ from hess.agents.hess.exploration.places import GridCells, Places, moved
 from hess.arrays import Floats
 
 
-class Counts(Protocol):
-    """Visits by point; points are embeddings in the explored directions, [..., k]."""
-
-    def add(self, places: Places, points: Floats, weight: float = 1.0) -> None:
-        """Count each point. [n, k]."""
-
-    def at(self, places: Places, points: Floats) -> Floats:
-        """n where each point lies. [..., k] -> [...]."""
-
-    def around(self, places: Places, points: Floats) -> Floats:
-        """n of where each point lies and of all that touches it, together. [..., k] -> [...]."""
-
-    def visited(self, places: Places) -> Keys:
-        """All places that were visited, sorted."""
-
-    def clear(self) -> None:
-        """Forget all visits."""
-
-    def move(self, before: Places, now: Places, size: float) -> None:
-        """The space is divided into other places, of that size if possible."""
-
-    def state(self) -> dict[str, Any]:
-        """All arrays that a checkpoint must hold."""
-
-    def restore(self, arrays: dict[str, Any]) -> None:
-        """Take over what `state` gave."""
-
-
 class TableCounts:
-    """A count for every cell that was visited: exact."""
+    """A count for every cell that was visited: exact.
+
+    Points are embeddings in the explored directions, [..., k].
+    """
 
     def __init__(self) -> None:
         self.table = CellTable()
 
     def add(self, places: Places, points: Floats, weight: float = 1.0) -> None:
-        """Count each point that lies in a place."""
+        """Count each point that lies in a place. [n, k]."""
         keys = places.keys(points)
         self.table.add(keys[keys >= 0], weight)
 
     def at(self, places: Places, points: Floats) -> Floats:
-        """The count of each point's place."""
+        """n of each point's place. [..., k] -> [...]."""
         return self.table.get(places.keys(points))
 
     def around(self, places: Places, points: Floats) -> Floats:
-        """The sum over each point's cell and the 3^k - 1 that touch it."""
+        """n of each point's cell and the 3^k - 1 that touch it, together. [..., k] -> [...]."""
         assert isinstance(places, GridCells)
         touching = neighbourhood(places.keys(points), places.dim)
         return np.asarray(self.table.get(touching).sum(-1))
 
     def visited(self, places: Places) -> Keys:
-        """The table's keys."""
+        """All places that were visited, sorted."""
         return self.table.keys
 
     def clear(self) -> None:
-        """An empty table."""
         self.table = CellTable()
 
     def move(self, before: Places, now: Places, size: float) -> None:
-        """Carry all counts over."""
+        """Carry all counts over to other places, which are of that size if possible."""
         self.table = moved(self.table, before, now)
 
     def state(self) -> dict[str, Any]:
-        """The table."""
         return self.table.state("counts")
 
     def restore(self, arrays: dict[str, Any]) -> None:
-        """The table of a checkpoint."""
         self.table = CellTable.stored(arrays, "counts")
 
 
@@ -188,7 +160,6 @@ class HashedCounts:
         return np.arange(len(places))
 
     def clear(self) -> None:
-        """All counters at 0."""
         self.counters = np.zeros_like(self.counters)
 
     def move(self, before: Places, now: Places, size: float) -> None:
@@ -198,12 +169,13 @@ class HashedCounts:
         self.size = size
 
     def state(self) -> dict[str, Any]:
-        """The counters."""
         return {"counts.size": self.size, "counts.counters": self.counters.copy()}
 
     def restore(self, arrays: dict[str, Any]) -> None:
-        """The counters of a checkpoint."""
         self.size, self.counters = float(arrays["counts.size"]), arrays["counts.counters"].copy()
+
+
+Counts = TableCounts | HashedCounts
 
 
 def _shifts(dim: int) -> NDArray[np.int64]:

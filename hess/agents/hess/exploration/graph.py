@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,14 +99,18 @@ def stored_graph(arrays: dict[str, Any]) -> PlaceGraph:
     return PlaceGraph(keys, log_counts, edges, cost, tolls)
 
 
-class Edges(Protocol):
-    """How often transitions from place to place were made."""
+class Edges:
+    """How often transitions from place to place were made.
+
+    Counted anew every time: cells are found fast, and what the replay forgot is forgotten.
+    """
 
     def update(self, places: Places, rollouts: Boundaries) -> tuple[Keys, Integers]:
         """All distinct ones, as keys of places, and how often. -> [m, 2], [m].
 
         The rollouts are all that is stored; their embeddings are points already.
         """
+        return distinct_steps(places, rollouts)
 
     def age(self) -> None:
         """One episode has been stored."""
@@ -116,37 +120,17 @@ class Edges(Protocol):
 
     def state(self) -> dict[str, Any]:
         """All arrays that a checkpoint must hold."""
-
-    def restore(self, arrays: dict[str, Any]) -> None:
-        """Take over what `state` gave."""
-
-
-class RecountedEdges:
-    """Counted anew every time: cells are found fast, and what the replay forgot is forgotten."""
-
-    def update(self, places: Places, rollouts: Boundaries) -> tuple[Keys, Integers]:
-        """Those of all rollouts."""
-        return distinct_steps(places, rollouts)
-
-    def age(self) -> None:
-        """Nothing is kept."""
-
-    def clear(self) -> None:
-        """Nothing is kept."""
-
-    def state(self) -> dict[str, Any]:
-        """Nothing is kept."""
         return {}
 
     def restore(self, arrays: dict[str, Any]) -> None:
-        """Nothing is kept."""
+        """Take over what `state` gave."""
 
 
 _PAIRS = 2**31  # more than there are landmarks: a pair of keys is one number
 _EVERY = 2**30  # episodes: more than are ever stored
 
 
-class KeptEdges:
+class KeptEdges(Edges):
     """Counted as they are made, and anew when φ has changed: finding landmarks takes time."""
 
     def __init__(self) -> None:
@@ -154,7 +138,6 @@ class KeptEdges:
         self.unseen = _EVERY  # newest episodes that are not in the table yet
 
     def update(self, places: Places, rollouts: Boundaries) -> tuple[Keys, Integers]:
-        """Add those of new rollouts."""
         new = rollouts.ages < self.unseen
         chosen = rollouts._replace(
             embeddings=rollouts.embeddings[new], valid=rollouts.valid[new], ages=rollouts.ages[new]
@@ -166,19 +149,15 @@ class KeptEdges:
         return np.stack([starts, ends], -1), self.table.values.astype(np.int64)
 
     def age(self) -> None:
-        """One more is unseen."""
         self.unseen = min(self.unseen + 1, _EVERY)
 
     def clear(self) -> None:
-        """All stored rollouts are to be looked at."""
         self.table, self.unseen = CellTable(), _EVERY
 
     def state(self) -> dict[str, Any]:
-        """The table."""
         return self.table.state("edges") | {"edges.unseen": self.unseen}
 
     def restore(self, arrays: dict[str, Any]) -> None:
-        """The table of a checkpoint."""
         self.table = CellTable.stored(arrays, "edges")
         self.unseen = int(arrays["edges.unseen"])
 

@@ -66,7 +66,7 @@ class Landmarks:
         return found
 
     def keys(self, points: Floats) -> Keys:
-        """The nearest landmark of each point, unless it is far.
+        """The nearest landmark of each point, -1 where it is far. [..., k] -> [...].
 
         Candidates are looked up for novelty, potential and the graph in turn: once will do.
         """
@@ -79,7 +79,6 @@ class Landmarks:
         return keys
 
     def centres(self, keys: Keys) -> Floats:
-        """The landmarks themselves."""
         return self.points[keys]
 
     def near(self, points: Floats, most: int) -> tuple[Floats, Keys]:
@@ -100,7 +99,7 @@ class Landmarks:
         return np.asarray(keys[keys < len(self.points)], np.int64)
 
     def reached(self, key: int, point: Floats) -> bool:
-        """Less than a size from the landmark."""
+        """Whether a point is less than a size from the landmark. [k]."""
         return bool(np.linalg.norm(point - self.points[key]) < self.size)
 
     @property
@@ -109,7 +108,6 @@ class Landmarks:
         return self.size
 
     def state(self) -> dict[str, Any]:
-        """Where they are, and their size."""
         return {"landmarks": self.points, "cell_size": self.size}
 
     def grown(self, points: Floats) -> Landmarks:

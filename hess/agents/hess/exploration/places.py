@@ -7,7 +7,7 @@ finer, wider or turned one is another, and tables are moved from one to the othe
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,39 +18,9 @@ from hess.agents.hess.exploration.cells import (
     cell_keys,
     neighbourhood,
 )
+from hess.agents.hess.exploration.landmarks import Landmarks
 from hess.arrays import Floats
 from hess.errors import HessError
-
-
-class Places(Protocol):
-    """A division of the explored space."""
-
-    @property
-    def size(self) -> float:
-        """The extent of a place."""
-
-    def keys(self, points: Floats) -> Keys:
-        """The place of each point, -1 where there is none. [..., k] -> [...]."""
-
-    def centres(self, keys: Keys) -> Floats:
-        """The middle of each place. [n] -> [n, k]."""
-
-    def touching(self, key: int) -> Keys:
-        """A place and those that touch it, visited or not."""
-
-    def reached(self, key: int, point: Floats) -> bool:
-        """Whether somebody at the point has come to the place, or as good as. [k]."""
-
-    @property
-    def slack(self) -> float:
-        """By how much chains from middle to middle are longer than the way, other than by turns."""
-
-    def grown(self, points: Floats) -> Places:
-        """With places for these points, too; those there are keep their keys. [n, k]."""
-
-    def state(self) -> dict[str, Any]:
-        """All arrays that a checkpoint must hold."""
-
 
 _MOST_AXES = 5  # of a grid: with more, a cell touches a thousand others
 
@@ -62,25 +32,28 @@ class GridCells(NamedTuple):
     size: float  # edge of a cell
 
     def keys(self, points: Floats) -> Keys:
-        """The cell of each point."""
+        """The cell of each point. [..., k] -> [...]."""
         return cell_keys(points, self.size)
 
     def centres(self, keys: Keys) -> Floats:
-        """The middle of each cell."""
+        """The middle of each cell. [n] -> [n, k]."""
         return cell_centres(keys, self.dim, self.size)
 
     def touching(self, key: int) -> Keys:
-        """A cell and the 3^k - 1 around it."""
+        """A cell and the 3^k - 1 around it, visited or not."""
         return neighbourhood(np.array([key]), self.dim)[0]
 
     def reached(self, key: int, point: Floats) -> bool:
-        """Less than an edge from the cell's middle, along every axis."""
+        """Whether a point is less than an edge from the cell's middle, along every axis. [k]."""
         centre = self.centres(np.array([key]))[0]
         return bool(np.abs(point - centre).max() < self.size)
 
     @property
     def slack(self) -> float:
-        """None in a plane; with more axes the middles of cells lie off a way on all sides."""
+        """By how much chains from middle to middle are longer than the way, other than by turns.
+
+        None in a plane; with more axes the middles of cells lie off a way on all sides.
+        """
         return self.size if self.dim > 2 else 0.0
 
     def grown(self, points: Floats) -> GridCells:
@@ -88,8 +61,11 @@ class GridCells(NamedTuple):
         return self
 
     def state(self) -> dict[str, Any]:
-        """The edge."""
         return {"cell_size": self.size}
+
+
+Places = GridCells | Landmarks
+"""A division of the explored space."""
 
 
 def grid_cells(points: Floats, size: float) -> GridCells:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hess.agents.hess.exploration.counts import Counts, HashedCounts, NeighbourCounts, TableCounts
-from hess.agents.hess.exploration.graph import Edges, KeptEdges, RecountedEdges
+from hess.agents.hess.exploration.graph import Edges, KeptEdges
 from hess.agents.hess.exploration.landmarks import cover, stored_landmarks
 from hess.agents.hess.exploration.places import Places, grid_cells, stored_grid_cells
 from hess.arrays import Floats
@@ -35,7 +35,7 @@ class Estimator(NamedTuple):
 
 
 ESTIMATORS = {
-    "grid": Estimator(grid_cells, stored_grid_cells, lambda size: TableCounts(), RecountedEdges),
+    "grid": Estimator(grid_cells, stored_grid_cells, lambda size: TableCounts(), Edges),
     "hashed": Estimator(cover, stored_landmarks, HashedCounts, KeptEdges),
     "neighbours": Estimator(cover, stored_landmarks, lambda size: NeighbourCounts(), KeptEdges),
 }
