@@ -30,11 +30,9 @@ class FlatPolicy(NamedTuple):
     actor: HostActor | None
 
     def start(self, episode: Episode, rng: np.random.Generator) -> FlatRollout:
-        """An episode of training."""
         return FlatRollout(self.actor, episode, rng)
 
     def start_evaluation(self, episode: Episode) -> FlatRollout:
-        """An episode with the policy's mode."""
         rng = None if self.actor is not None else np.random.default_rng(0)
         return FlatRollout(self.actor, episode, rng)
 
@@ -46,7 +44,6 @@ class FlatRollout:
         self._actor, self._episode, self._rng = actor, episode, rng
 
     def act(self, step: int) -> Floats:
-        """An action for the observation and the goal."""
         if self._actor is None:
             assert self._rng is not None
             return self._rng.uniform(-1.0, 1.0, self._episode.actions.shape[1]).astype(np.float32)
@@ -69,7 +66,6 @@ class Flat(BaseAgent):
         self._learn = jax.jit(self._updates, donate_argnums=0)
 
     def policy(self, progress: float) -> FlatPolicy:
-        """A frozen copy of the actor."""
         if not self.is_warm:
             return FlatPolicy(None)
         return FlatPolicy(HostActor(fold_scaling(self._scaling(), self.networks.actor)))

@@ -40,7 +40,6 @@ class Method:
         return self.target == _HESS
 
     def build(self, config: Config, shape: EpisodeShape) -> Agent:
-        """A fresh agent."""
         module, _, attribute = self.target.partition(":")
         agent: Agent = getattr(importlib.import_module(module), attribute)(config, shape)
         return agent

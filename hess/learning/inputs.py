@@ -53,7 +53,6 @@ class Moments:
         self.count = total
 
     def state(self) -> Arrays:
-        """All that changes, as arrays."""
         return {
             "count": np.asarray(self.count),
             "mean": self.mean.copy(),
@@ -61,7 +60,6 @@ class Moments:
         }
 
     def restore(self, arrays: Arrays) -> None:
-        """Take over what `state` gave."""
         self.count = float(arrays["count"])
         self.mean, self.squares = arrays["mean"].copy(), arrays["squares"].copy()
 

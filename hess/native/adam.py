@@ -27,7 +27,6 @@ class Adam:
         self._optax = optax.adam(learning_rate, b1=_FIRST, b2=_SECOND, eps=_EPSILON)
 
     def init(self, parameters: Any) -> optax.OptState:
-        """Before the first step."""
         return self._optax.init(parameters)
 
     def step(

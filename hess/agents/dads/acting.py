@@ -47,7 +47,6 @@ class PolicySkills(NamedTuple):
     exploring: bool = False
 
     def __call__(self, episode: Episode, step: int, rng: np.random.Generator | None) -> Floats:
-        """The high-level action is the skill."""
         if self.uniform and rng is not None:
             return uniform_skill(episode, rng)
         inputs = np.concatenate([episode.observations[step], episode.goals[step]])
@@ -82,11 +81,9 @@ class SkillPolicy(NamedTuple):
     choose: SkillChoice
 
     def start(self, episode: Episode, rng: np.random.Generator) -> SkillRollout:
-        """An episode of training."""
         return SkillRollout(self, episode, rng)
 
     def start_evaluation(self, episode: Episode) -> SkillRollout:
-        """An episode with the modes of all policies."""
         rng = None if self.low is not None else np.random.default_rng(0)
         return SkillRollout(self, episode, rng)
 

@@ -164,12 +164,10 @@ class Dads(BaseAgent):
         }
 
     def restore(self, arrays: Arrays) -> None:
-        """Take over what `state` gave."""
         super().restore(arrays)
         self.control_start = int(arrays["control_start"])
         self._steps = int(arrays["steps"])
         self._successes = int(arrays["successes"])
 
     def snapshot(self) -> Arrays:
-        """The newest trajectories with their skills."""
         return take_traces(self.replay, self.config.subgoal_interval)

@@ -41,7 +41,6 @@ class SkillLearner:
         self.learn = jax.jit(self._updates, donate_argnums=0)
 
     def init(self, key: PRNGKeyArray) -> Skills:
-        """Fresh networks."""
         low_key, dynamics_key = jax.random.split(key)
         return Skills(self._low.init(low_key), self._dynamics.init(dynamics_key))
 
@@ -94,7 +93,6 @@ class ControlLearner:
         self.learn = jax.jit(self._updates, donate_argnums=0)
 
     def init(self, key: PRNGKeyArray) -> SACState:
-        """Fresh networks."""
         return self._high.init(key)
 
     def _updates(

@@ -48,7 +48,6 @@ class FunPolicy:
         self.std = np.exp(np.array(network.bounded_log_std()))
 
     def start(self, episode: Episode, rng: np.random.Generator) -> FunRollout:
-        """An episode of training."""
         return FunRollout(self, episode, rng)
 
     def start_evaluation(self, episode: Episode) -> FunRollout:
@@ -104,7 +103,6 @@ class FunRollout:
         return np.tanh(mean + policy.std * noise)
 
     def finish(self, length: int) -> None:
-        """Embed the last state."""
         episode = self._episode
         last = self._policy.see(episode.observations[length], episode.goals[length])
         episode.embeddings[length] = last.latent

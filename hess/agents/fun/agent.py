@@ -53,7 +53,6 @@ class Fun(BaseAgent):
         self.networks: FunState = self._learner.init(self._key)
 
     def policy(self, progress: float) -> FunPolicy:
-        """A frozen copy of both levels."""
         config, network = self.config, self.networks.network
         return FunPolicy(network, self._scaling(), config.subgoal_interval, config.fun.random_goals)
 
@@ -83,7 +82,6 @@ class Fun(BaseAgent):
         return episode.active[: -(-int(episode.length) // self.config.subgoal_interval)]
 
     def seen(self, episode: Episode) -> Floats:
-        """Observation and goal."""
         return np.concatenate([episode.observations, episode.goals], -1)
 
     def embed(self, observations: Floats) -> Floats:
@@ -94,7 +92,6 @@ class Fun(BaseAgent):
         return latent_network(self.networks.network, self._scaling())
 
     def snapshot(self) -> Arrays:
-        """Latent states and trajectories of the newest episodes."""
         if self.episodes == 0:
             return {}
         network = self._latent_network()

@@ -51,7 +51,6 @@ class FunLearner:
         self.learn = jax.jit(self._learn, donate_argnums=0)
 
     def init(self, key: PRNGKeyArray) -> FunState:
-        """Fresh networks."""
         network = FunNetwork(self.config, self.shape, key)
         return FunState(network, self.optimiser.init(network))
 

@@ -30,7 +30,6 @@ class HierarchyPolicy(NamedTuple):
     pool: CandidatePool | None  # None when p is 0
 
     def start(self, episode: Episode, rng: np.random.Generator) -> HierarchyRollout:
-        """An episode of training."""
         return HierarchyRollout(self, episode, rng)
 
     def active_probability(self, rng: np.random.Generator | None) -> float:
@@ -101,7 +100,6 @@ class HierarchyRollout:
         return policy.low.act(self._low_input, self._rng)
 
     def finish(self, length: int) -> None:
-        """Embed the last state."""
         last = self._policy.representation(self._episode.observations[length])
         self._episode.embeddings[length] = last
         self._episode.embedded[...] = True

@@ -303,7 +303,6 @@ class Hess(BaseAgent):
         return self.explorer.candidates(network, self.replay, self.key("pool"))
 
     def embed(self, observations: Floats) -> Floats:
-        """φ of observations. [n, obs] -> [n, d]."""
         return np.asarray(self.networks.representation.network(jnp.asarray(observations)))
 
     def state(self) -> Arrays:
@@ -319,7 +318,6 @@ class Hess(BaseAgent):
         return arrays | prefixed(self.explorer.state(), "explorer.")
 
     def restore(self, arrays: Arrays) -> None:
-        """Take over what `state` gave."""
         super().restore(arrays)
         self.replay_revision = int(arrays["replay_revision"])
         self._probe_states = arrays["probe_states"]
@@ -330,7 +328,6 @@ class Hess(BaseAgent):
         self.explorer.restore(select(arrays, "explorer."))
 
     def snapshot(self) -> Arrays:
-        """What figures and the viewer need, small."""
         if not self.has_representation:
             return {}
         return take_snapshot(

@@ -21,7 +21,6 @@ class RandomPolicy(NamedTuple):
     config: Config
 
     def start(self, episode: Episode, rng: np.random.Generator) -> RandomRollout:
-        """An episode of uniform actions."""
         return RandomRollout(self.config, episode, rng)
 
     def start_evaluation(self, episode: Episode) -> RandomRollout:
@@ -39,7 +38,6 @@ class RandomRollout:
             episode.high_actions[segment] = uniform_offset(config.high.subgoal_shape, dim, rng)
 
     def act(self, step: int) -> Floats:
-        """A uniform action."""
         return self._rng.uniform(-1.0, 1.0, self._episode.actions.shape[1]).astype(np.float32)
 
     def finish(self, length: int) -> None:

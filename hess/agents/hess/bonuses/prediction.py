@@ -38,7 +38,6 @@ class Prediction(Bonus):
         self.optimiser = Adam(self.config.learning_rate)
 
     def init(self, key: PRNGKeyArray) -> PredictionState:
-        """A random model."""
         model = MLP([2 * self.dim, *self.config.hidden, self.dim], key)
         return PredictionState(model, self.optimiser.init(model))
 
@@ -48,5 +47,4 @@ class Prediction(Bonus):
         return PredictionState(*self.optimiser.step(state.model, gradient, state.optimiser))
 
     def rewards(self, state: PredictionState, segments: Segments) -> Array:
-        """The error of each transition. -> [B]."""
         return self.config.weight * prediction_errors(state.model, segments)

@@ -40,7 +40,6 @@ class Reactive(Bonus):
         self.table = (config.capacity // shape.horizon, shape.segments)
 
     def init(self, key: PRNGKeyArray) -> Array:
-        """Nothing is known."""
         return jnp.zeros(self.table)
 
     def refresh(self, state: Array, explorer: Explorer, network: MLP, replay: Replay) -> Array:
@@ -56,5 +55,4 @@ class Reactive(Bonus):
         return jnp.asarray(rewards)
 
     def rewards(self, state: Array, segments: Segments) -> Array:
-        """Looked up. -> [B]."""
         return state[segments.place.slot, segments.place.step]

@@ -80,7 +80,6 @@ class CellTable:
         return np.isin(keys, self.keys)
 
     def scale(self, factor: float) -> None:
-        """Multiply all sums."""
         self.values = self.values * factor
 
     def carried(self, before: Keys, now: Keys) -> CellTable:
@@ -95,7 +94,6 @@ class CellTable:
         return found
 
     def state(self, name: str) -> dict[str, Any]:
-        """Its arrays, under a name of its own."""
         return {f"{name}.keys": self.keys, f"{name}.values": self.values}
 
     @classmethod
@@ -133,10 +131,8 @@ class CellOutcomes:
         self.total = self.total.carried(before, now)
 
     def state(self) -> dict[str, Any]:
-        """Both tables."""
         number, total = self._names
         return self.number.state(number) | self.total.state(total)
 
     def restore(self, arrays: dict[str, Any]) -> None:
-        """The tables of a checkpoint."""
         self.number, self.total = (CellTable.stored(arrays, name) for name in self._names)

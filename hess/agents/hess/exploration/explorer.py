@@ -164,7 +164,6 @@ class Explorer:
         }
 
     def state(self) -> Arrays:
-        """All arrays that a checkpoint must hold."""
         host = {
             "unit": np.asarray(self.unit),
             "metric": self.metric.copy(),
@@ -175,7 +174,6 @@ class Explorer:
         return host | prefixed(self.measures.state(), "measures.")
 
     def restore(self, arrays: Arrays) -> None:
-        """Take over what `state` gave."""
         self.unit = float(arrays["unit"])
         self.metric = arrays["metric"].copy()
         self.probability = float(arrays["probability"])

@@ -92,7 +92,6 @@ class Measures:
         self._attempts.carry(before, now)
 
     def age(self) -> None:
-        """One episode has passed."""
         self._potential.age()
         self._attempts.age(self.config.age_discount)
         self._edges.age()
@@ -169,7 +168,6 @@ class Measures:
         return embeddings, visits.counts.at(visits.places, centres)
 
     def state(self) -> dict[str, Floats]:
-        """All arrays that a checkpoint must hold."""
         arrays = {
             **self.visits.state(),
             **self._novelty.state(),
@@ -182,7 +180,6 @@ class Measures:
         return {name: np.asarray(array) for name, array in arrays.items()}
 
     def restore(self, arrays: dict[str, Any]) -> None:
-        """Take over what `state` gave."""
         plane = arrays["plane"]
         self.plane = plane[:, plane.any(0)] if plane.size else None
         if self.plane is not None:

@@ -77,7 +77,6 @@ class Immediate(Novelty):
     """n, the plain visit count (§5.4)."""
 
     def expected_visits(self, visits: Visits, points: Floats) -> Floats:
-        """n."""
         return visits.counts.at(visits.places, points)
 
 
@@ -115,11 +114,9 @@ class Cumulative(Novelty):
         return np.where(self.table.contains(keys), self.table.get(keys), counts)
 
     def state(self) -> dict[str, Any]:
-        """N by place."""
         return self.table.state("cumulative_counts")
 
     def restore(self, arrays: dict[str, Any]) -> None:
-        """N of a checkpoint."""
         self.table = CellTable.stored(arrays, "cumulative_counts")
 
 
@@ -171,11 +168,9 @@ class Reachable(Novelty):
         return PlaceGraph.reachable
 
     def state(self) -> dict[str, Any]:
-        """The log counts at the ends of chains."""
         return self.table.state("cumulative_counts")
 
     def restore(self, arrays: dict[str, Any]) -> None:
-        """Those of a checkpoint."""
         self.table = CellTable.stored(arrays, "cumulative_counts")
 
 

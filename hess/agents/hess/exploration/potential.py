@@ -52,7 +52,6 @@ class MeanDistance(Potential):
         self.outcomes = CellOutcomes("potential_weights", "potential_sums")
 
     def record(self, places: Places, selected: Floats, distances: Floats) -> None:
-        """Add to the place's mean."""
         self.outcomes.add(places.keys(selected), -distances)
 
     def at(self, places: Places, points: Floats) -> Floats:
@@ -63,7 +62,6 @@ class MeanDistance(Potential):
         return np.where(known, self.outcomes.total.get(keys) / np.where(known, number, 1.0), 0.0)
 
     def age(self) -> None:
-        """Older segments weigh less."""
         self.outcomes.age(self.config.age_discount)
 
     def carry(self, before: Keys, now: Keys) -> None:
@@ -71,11 +69,9 @@ class MeanDistance(Potential):
         self.outcomes.carry(before, now)
 
     def state(self) -> dict[str, Any]:
-        """Numbers and sums of segments."""
         return self.outcomes.state()
 
     def restore(self, arrays: dict[str, Any]) -> None:
-        """Those of a checkpoint."""
         self.outcomes.restore(arrays)
 
 

@@ -52,7 +52,6 @@ class Visits:
 
     @property
     def number(self) -> int:
-        """Visited places."""
         return len(self.counts.visited(self.places))
 
     def add(self, points: Floats) -> None:
@@ -77,11 +76,9 @@ class Visits:
         self._dim = dim
 
     def state(self) -> dict[str, Any]:
-        """All arrays that a checkpoint must hold."""
         return {"transitions": self.transitions} | self.places.state() | self.counts.state()
 
     def restore(self, arrays: dict[str, Any]) -> None:
-        """Take over what `state` gave."""
         self.transitions = int(arrays["transitions"])
         self.places = self._estimator.stored(arrays, self._dim)
         self.counts.restore(arrays)
