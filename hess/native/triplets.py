@@ -6,7 +6,7 @@ and is compared with it as a run starts.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -19,23 +19,6 @@ _SQUARED = {"l2": False, "squared_mean": True}  # the distances that it knows
 _MOST_DIMENSIONS = 8
 
 
-class Stored(NamedTuple):
-    """What the minibatch is fetched from."""
-
-    observations: Array  # [slots, T+1, obs]
-    old_embeddings: Array  # [slots, T+1, d]
-    stability_weights: Array  # [slots, T+1-c]
-
-
-class Settings(NamedTuple):
-    """Of the objective."""
-
-    distance: str
-    margin: float
-    epsilon: float
-    interval: int
-
-
 def suits(distance: str, network: Any) -> bool:
     """Whether our code is there, and knows the distance and networks like this one."""
     weights = network.weights
@@ -44,11 +27,20 @@ def suits(distance: str, network: Any) -> bool:
 
 
 def gradient(
-    network: Any, stored: Stored, places: tuple[Array, ...], settings: Settings
+    network: Any,
+    stored: tuple[Array, ...],
+    places: tuple[Array, ...],
+    *,
+    distance: str,
+    margin: float,
+    epsilon: float,
+    interval: int,
 ) -> tuple[Any, dict[str, Array]]:
     """The gradient of the sum of both losses, and the losses.
 
-    `places`: slots and steps of triplets, then of held states; each [B].
+    `stored`: observations [slots, T+1, obs], old embeddings [slots, T+1, d] and weights of the
+    stability term [slots, T+1-c]. `places`: slots and steps of triplets, then of held states; each
+    [B].
     """
     (first, second), (first_bias, second_bias) = network.weights, network.biases
     layers = first, first_bias, second, second_bias
@@ -56,10 +48,10 @@ def gradient(
         *layers,
         *stored,
         *(place.astype(jnp.int32) for place in places),
-        squares=_SQUARED[settings.distance],
-        margin=np.float32(settings.margin),
-        epsilon=np.float32(settings.epsilon),
-        interval=np.int64(settings.interval),
+        squares=_SQUARED[distance],
+        margin=np.float32(margin),
+        epsilon=np.float32(epsilon),
+        interval=np.int64(interval),
     )
     made = eqx.tree_at(
         lambda each: (each.weights[0], each.biases[0], each.weights[1], each.biases[1]),

@@ -111,11 +111,15 @@ class Objective(NamedTuple):
         """Of `loss`, with its two terms."""
         if not triplets.suits(self.config.distance, network):
             return jax.grad(self.loss, has_aux=True)(network, observations, anchors, drawn, held)
-        settings = triplets.Settings(
-            self.config.distance, self.config.margin, _EPSILON, self.interval
+        return triplets.gradient(
+            network,
+            (observations, *anchors),
+            (*drawn, *held),
+            distance=self.config.distance,
+            margin=self.config.margin,
+            epsilon=_EPSILON,
+            interval=self.interval,
         )
-        stored = triplets.Stored(observations, *anchors)
-        return triplets.gradient(network, stored, (*drawn, *held), settings)
 
     def triplet_losses(self, embeddings: Array, lengths: Array) -> tuple[Array, Array]:
         """L_tri of every stored triplet and which entries are triplets. -> 2 x [slots, T+1-c]."""
