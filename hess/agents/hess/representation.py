@@ -60,7 +60,6 @@ class Representation:
         self.optimiser = Adam(config.learning_rate)
         self._rank = jax.jit(self.rank)
         self._chunk = jax.jit(self.chunk)
-        self._embed = jax.jit(embed_replay)
 
     def init(self, key: PRNGKeyArray) -> RepresentationState:
         """A random φ that has had no update."""
@@ -112,7 +111,7 @@ class Representation:
         lengths = np.asarray(replay.episodes.length)[newest]
         before = None
         if int(state.updates) > 0:
-            before = np.asarray(self._embed(state.network, replay))[newest]
+            before = np.asarray(embed_replay(state.network, replay))[newest]
         start = slow_start(observations, lengths, before, self.dim, self.interval)
         random = MLP([self.observation_dim, *self.config.hidden, self.dim], key)
         network = linear_network(random, start.weight, start.bias)

@@ -18,8 +18,10 @@ from hess.replay.ring import Replay, age_in_episodes
 from hess.replay.sampling import uniform_index
 
 _BLOCK = 8  # episodes embedded at a time when the whole ring is
+_RECENT = 100  # episodes that show how far segments lead now
 
 
+@jax.jit
 def embed_replay(network: MLP, replay: Replay) -> Array:
     """φ of every stored state, by blocks, so that an almost empty ring costs almost nothing."""
     observations = replay.episodes.observations
@@ -66,22 +68,15 @@ def rollouts_at_boundaries(
     network: MLP, high: ViewedActor | None, replay: Replay, interval: int
 ) -> Boundaries:
     """Every stored rollout at its segment boundaries; ratios are 0 without a policy to compare."""
-    embeddings, log_ratios, ages = _boundaries(network, high, replay, interval)
-    stored = int(replay.stored)
-    lengths = np.asarray(replay.episodes.length)[:stored]
-    steps = np.arange(embeddings.shape[1]) * interval
-    return Boundaries(
-        np.asarray(embeddings)[:stored],
-        steps <= lengths[:, None],
-        np.asarray(ages)[:stored].astype(np.float64),
-        # A segment that was never begun has no action to compare.
-        # The one of a shorter last segment leads to no boundary.
-        np.where(
-            steps[:-1] < lengths[:, None],
-            np.asarray(log_ratios)[:stored, : len(steps) - 1],
-            0.0,
-        ),
-    )
+    rollouts = rollouts_in_parts(network, replay, interval, parts=1)
+    if high is None:
+        return rollouts
+    stored, whole = rollouts.log_ratios.shape
+    # A segment that was never begun has no action to compare.
+    # The one of a shorter last segment leads to no boundary.
+    begun = np.arange(whole) * interval < np.asarray(replay.episodes.length)[:stored, None]
+    log_ratios = np.asarray(_log_ratios(network, high, replay, interval))[:stored, :whole]
+    return rollouts._replace(log_ratios=np.where(begun, log_ratios, 0.0))
 
 
 def rollouts_in_parts(network: MLP, replay: Replay, interval: int, parts: int) -> Boundaries:
@@ -92,7 +87,7 @@ def rollouts_in_parts(network: MLP, replay: Replay, interval: int, parts: int) -
     embeddings = np.asarray(strided)[:stored]
     lengths = np.asarray(replay.episodes.length)[:stored]
     valid = np.arange(embeddings.shape[1]) * stride <= lengths[:, None]
-    nothing = np.zeros((stored, 0))
+    nothing = np.zeros((stored, embeddings.shape[1] - 1))
     return Boundaries(
         embeddings, valid, np.asarray(ages, np.float64)[:stored], nothing, stride / interval
     )
@@ -104,13 +99,10 @@ def _strided(network: MLP, replay: Replay, stride: int) -> tuple[Array, Array]:
 
 
 @partial(jax.jit, static_argnums=3)
-def _boundaries(
-    network: MLP, high: ViewedActor | None, replay: Replay, interval: int
-) -> tuple[Array, Array, Array]:
-    episodes, ages = replay.episodes, age_in_episodes(replay)
+def _log_ratios(network: MLP, high: ViewedActor, replay: Replay, interval: int) -> Array:
+    """log π_new - log π_old of every stored high-level action. -> [slots, S]."""
+    episodes = replay.episodes
     embeddings = network(episodes.observations[:, ::interval])
-    if high is None:
-        return embeddings, jnp.zeros_like(episodes.log_probabilities), ages
     starts = embeddings[:, : episodes.subgoals.shape[1]]
     memories = jnp.cumsum(starts, 1) / jnp.arange(1.0, starts.shape[1] + 1.0)[:, None]
     inputs = high_input(
@@ -118,7 +110,7 @@ def _boundaries(
     )
     inside = jnp.clip(episodes.high_actions, -1 + 1e-6, 1 - 1e-6)
     now = squashed_log_probability(*gaussian(high.actor, inputs), jnp.arctanh(inside))
-    return embeddings, now - episodes.log_probabilities, ages
+    return now - episodes.log_probabilities
 
 
 @partial(jax.jit, static_argnums=2)
@@ -130,23 +122,17 @@ def segment_ends(network: MLP, replay: Replay, interval: int) -> Array:
     return network(replay.episodes.observations[jnp.arange(slots)[:, None], ends])
 
 
-_RECENT = 100  # episodes
-
-
 def segment_changes(network: MLP, replay: Replay, interval: int) -> Floats:
     """Where φ moved in each whole segment of the newest episodes. -> [n, d]."""
-    boundaries = rollouts_at_boundaries(network, None, replay, interval)
-    recent = boundaries.ages < _RECENT
-    embeddings, valid = boundaries.embeddings[recent], boundaries.valid[recent]
+    rollouts = rollouts_in_parts(network, replay, interval, parts=1)
+    recent = rollouts.ages < _RECENT
+    embeddings, valid = rollouts.embeddings[recent], rollouts.valid[recent]
     return np.diff(embeddings, axis=1)[valid[:, 1:]]
 
 
 def stored_embeddings(network: MLP, replay: Replay) -> Floats:
     """φ of every stored state before its episode's last one. -> [n, d]."""
     stored = int(replay.stored)
-    embeddings = np.asarray(_embed_replay(network, replay))[:stored, :-1]
+    embeddings = np.asarray(embed_replay(network, replay))[:stored, :-1]
     lengths = np.asarray(replay.episodes.length)[:stored]
     return embeddings[np.arange(embeddings.shape[1]) < lengths[:, None]]
-
-
-_embed_replay = jax.jit(embed_replay)
