@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -39,7 +40,9 @@ def empty_replay(shape: EpisodeShape, capacity: int) -> Replay:
     return Replay(episodes, jnp.zeros((), jnp.int32))
 
 
-def _insert(replay: Replay, episode: Episode) -> Replay:
+@partial(jax.jit, donate_argnums=0)
+def insert(replay: Replay, episode: Episode) -> Replay:
+    """Store an episode in place of the oldest one once the ring is full."""
     slot = replay.inserted % replay.slots
     episodes = jax.tree.map(
         lambda ring, new: jax.lax.dynamic_update_index_in_dim(ring, new, slot, 0),
@@ -47,10 +50,6 @@ def _insert(replay: Replay, episode: Episode) -> Replay:
         episode,
     )
     return Replay(episodes, replay.inserted + 1)
-
-
-insert = jax.jit(_insert, donate_argnums=0)
-"""Store an episode in place of the oldest one once the ring is full."""
 
 
 def age_in_episodes(replay: Replay) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -44,7 +45,8 @@ class RandomRollout:
         """Nothing to annotate."""
 
 
-def _relabel(replay: Replay, network: Any, radius: float, interval: int) -> Replay:
+@partial(jax.jit, donate_argnums=0, static_argnums=3)
+def relabel(replay: Replay, network: Any, radius: float, interval: int) -> Replay:
     """Give the random episodes before the first φ their embeddings and subgoals.
 
     Their actions were uniform, whatever the subgoal, so any subgoal makes valid data.
@@ -62,7 +64,3 @@ def with_subgoals(episodes: Episode, embeddings: Any, radius: float, interval: i
         selected=subgoals,
         embedded=episodes.embedded | True,
     )
-
-
-relabel = jax.jit(_relabel, donate_argnums=0, static_argnums=3)
-"""The same in place of what was there, compiled."""
