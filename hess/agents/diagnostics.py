@@ -58,10 +58,7 @@ def explained_shares(embeddings: Floats, values: Floats) -> Floats:
     """How much of each value φ explains linearly (R²); 0 of what never varies. -> [values]."""
     inputs = np.column_stack([embeddings, np.ones(len(embeddings))]).astype(np.float64)
     solution, *_ = np.linalg.lstsq(inputs, values, rcond=None)
-    left = ((values - inputs @ solution) ** 2).mean(axis=0)
-    variance = values.astype(np.float64).var(axis=0)
-    shares = 1.0 - left / np.maximum(variance, _LEAST_VARIANCE)
-    return np.where(variance > _LEAST_VARIANCE, np.clip(shares, 0.0, 1.0), 0.0)
+    return _shares(values, values - inputs @ solution, constant=0.0)
 
 
 def known_shares(embeddings: Floats, values: Floats) -> Floats:
@@ -77,10 +74,14 @@ def known_shares(embeddings: Floats, values: Floats) -> Floats:
 
 def _told(values: Floats, nearest: np.ndarray[Any, Any]) -> Floats:
     half = len(values) // 2
-    left = ((values[half:] - values[:half][nearest].mean(axis=1)) ** 2).mean(axis=0)
+    return _shares(values, values[half:] - values[:half][nearest].mean(axis=1), constant=1.0)
+
+
+def _shares(values: Floats, residuals: Floats, constant: float) -> Floats:
+    """R² of each value, between 0 and 1, or `constant` where it never varies. -> [values]."""
     variance = values.astype(np.float64).var(axis=0)
-    shares = np.clip(1.0 - left / np.maximum(variance, _LEAST_VARIANCE), 0.0, 1.0)
-    return np.where(variance > _LEAST_VARIANCE, shares, 1.0)
+    shares = 1.0 - (residuals**2).mean(axis=0) / np.maximum(variance, _LEAST_VARIANCE)
+    return np.where(variance > _LEAST_VARIANCE, np.clip(shares, 0.0, 1.0), constant)
 
 
 def segment_moves(episodes: Sequence[Episode], interval: int) -> float:

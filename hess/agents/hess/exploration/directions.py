@@ -52,10 +52,11 @@ def growth_metric(embeddings: Floats, random: Floats, least: float) -> Floats:
     low, high, size = _extent(embeddings)
     if size == 0:
         return np.eye(embeddings.shape[-1], dtype=np.float32)
-    basis, growth = _growth(embeddings, random)
-    weights = np.clip((growth - 1.0) / (_GROWN - 1.0), least, 1.0)
+    wide, before = (_spread(states, low, high, size) for states in (embeddings, random))
+    growth, axes = eigh(wide, before)  # ascending
+    basis, _ = np.linalg.qr(axes[:, ::-1])
+    weights = np.clip((growth[::-1] - 1.0) / (_GROWN - 1.0), least, 1.0)
     weights /= weights.max()
-    wide = _spread(embeddings, low, high, size)
     wide /= np.linalg.eigvalsh(wide)[-1]
     return np.asarray(_either((basis * weights) @ basis.T, wide @ wide), np.float32)
 
@@ -68,19 +69,6 @@ def _either(one: Floats, other: Floats) -> Floats:
     values, axes = np.linalg.eigh(np.eye(len(one)) - one)
     root = (axes * np.sqrt(np.maximum(values, 0.0))) @ axes.T
     return np.asarray(np.eye(len(one)) - root @ (np.eye(len(one)) - other) @ root)
-
-
-def _growth(embeddings: Floats, random: Floats) -> tuple[Floats, Floats]:
-    """An orthonormal basis, and the spread of visited states in each of its directions against that
-    of random ones, the largest first. -> [d, d], [d]."""
-    dim = embeddings.shape[-1]
-    low, high, size = _extent(embeddings)
-    if size == 0:
-        return np.eye(dim), np.ones(dim)
-    now, before = (_spread(states, low, high, size) for states in (embeddings, random))
-    growth, axes = eigh(now, before)
-    basis, _ = np.linalg.qr(axes[:, ::-1])
-    return np.asarray(basis), np.asarray(growth[::-1])
 
 
 def _extent(embeddings: Floats) -> tuple[Floats, Floats, float]:
