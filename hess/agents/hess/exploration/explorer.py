@@ -8,6 +8,7 @@ from jaxtyping import PRNGKeyArray
 from hess.agents.hess.exploration.cells import Keys
 from hess.agents.hess.exploration.directions import explored_directions, growth_metric
 from hess.agents.hess.exploration.measures import Measures
+from hess.agents.hess.exploration.novelty import NOVELTIES
 from hess.agents.hess.exploration.selection import (
     SPREAD_METRICS,
     CandidatePool,
@@ -138,8 +139,9 @@ class Explorer:
         """What the measures need of all stored rollouts, under φ as it is now."""
         interval, measures = self.config.subgoal_interval, self.measures
         rollouts = steps = None
-        if measures.follows_rollouts:
-            compared = high if measures.weighs_actions else None
+        novelty = NOVELTIES[self.config.exploration.novelty]
+        if novelty.follows_rollouts:
+            compared = high if novelty.weighs_actions else None
             rollouts = rollouts_at_boundaries(network, compared, replay, interval)
         if measures.has_graph:
             steps = rollouts_in_parts(network, replay, interval, _PARTS)

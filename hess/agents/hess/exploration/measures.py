@@ -44,16 +44,6 @@ class Measures:
         self._edges = estimator.edges()
 
     @property
-    def follows_rollouts(self) -> bool:
-        """Whether a refresh needs stored rollouts at the multiples of c."""
-        return self._novelty.follows_rollouts
-
-    @property
-    def weighs_actions(self) -> bool:
-        """Whether those need the log ratios of their high-level actions."""
-        return self._novelty.weighs_actions
-
-    @property
     def has_graph(self) -> bool:
         """Whether a refresh needs stored rollouts in smaller steps: for excursions, or novelty."""
         config = self.config

@@ -45,7 +45,7 @@ def rollouts(
 
 def refresh(grid: Measures, stored: Boundaries, transitions: int) -> None:
     """With what the novelty asks for; its rollouts and the steps of the graph are the same here."""
-    rollouts = stored if grid.follows_rollouts else None
+    rollouts = stored if NOVELTIES[grid.config.novelty].follows_rollouts else None
     grid.refresh(transitions, rollouts, stored if grid.has_graph else None)
 
 
