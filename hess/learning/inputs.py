@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -150,22 +149,21 @@ def high_view(
     goals: Moments,
 ) -> HighView:
     """The view that the config asks for, scaled by what was seen so far."""
-    observed, embedded = config.observation_input, config.embedding_input
-    remembered = config.memory_input
+    observed, embedded, remembered = (
+        config.observation_input,
+        config.embedding_input,
+        config.memory_input,
+    )
     network = network if embedded else None
     if not config.normalise:
         return HighView(network, None, observed, remembered)
     parts = [(observed, observations), (embedded, embeddings), (remembered, embeddings)]
-    seen = [moments for shown, moments in parts if shown] + [goals]
-    scaling = _side_by_side([moments.scaling() for moments in seen])
-    return HighView(network, scaling, observed, remembered)
-
-
-def _side_by_side(scalings: Sequence[Scaling]) -> Scaling:
-    return Scaling(
+    scalings = [moments.scaling() for shown, moments in (*parts, (True, goals)) if shown]
+    scaling = Scaling(
         np.concatenate([each.centre for each in scalings]),
         np.concatenate([each.factor for each in scalings]),
     )
+    return HighView(network, scaling, observed, remembered)
 
 
 def high_input_dim(config: HighConfig, observation_dim: int, dim: int, goal_dim: int) -> int:

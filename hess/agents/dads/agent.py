@@ -18,7 +18,6 @@ from hess.agents.base import BaseAgent
 from hess.agents.dads.acting import DrawnSkills, PlannedSkills, PolicySkills, SkillPolicy
 from hess.agents.dads.learner import ControlLearner, SkillLearner, Skills
 from hess.agents.dads.planning import HostDynamics, Planner
-from hess.agents.dads.traces import take_traces
 from hess.agents.diagnostics import segment_moves
 from hess.arrays import Arrays
 from hess.config import Config
@@ -27,8 +26,11 @@ from hess.learning.inputs import Scaling, fold_scaling, low_scaling
 from hess.learning.networks import HostActor
 from hess.learning.sac import SACState
 from hess.replay.episode import Episode, EpisodeShape, segment_counts
+from hess.replay.ring import Replay, latest_episodes
 
 _NOT_YET = 0  # control never begins before the first episode
+_TRACED = 20  # episodes that the figure of skill traces shows
+_POINTS = 250  # kept of a trajectory
 
 
 class Networks(eqx.Module):
@@ -171,3 +173,24 @@ class Dads(BaseAgent):
 
     def snapshot(self) -> Arrays:
         return take_traces(self.replay, self.config.subgoal_interval)
+
+
+def take_traces(replay: Replay, interval: int) -> Arrays:
+    """What the figure of skill traces is drawn from: the newest trajectories with their skills.
+
+    Thinned x, y and the skill of every segment, oldest first; nothing before an episode.
+    """
+    episodes = latest_episodes(replay, _TRACED)
+    if not episodes:
+        return {}
+    coarsest = -(-len(episodes[0].positions) // _POINTS)
+    # It divides the interval, so that a point is kept wherever the skill may change.
+    stride = max(size for size in range(1, coarsest + 1) if interval % size == 0)
+    return {
+        "skills.positions": np.stack([each.positions[::stride] for each in episodes]),
+        "skills.skills": np.stack([each.subgoals for each in episodes]),
+        "skills.lengths": np.array([int(each.length) for each in episodes], np.int32),
+        "skills.stride": np.array(stride, np.int32),
+        "skills.interval": np.array(interval, np.int32),
+        "skills.drawn": np.stack([each.active for each in episodes]),
+    }

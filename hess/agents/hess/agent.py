@@ -22,14 +22,9 @@ from hess.agents.diagnostics import known_shares, position_fit, segment_diagnost
 from hess.agents.hess.acting import HierarchyPolicy
 from hess.agents.hess.bonuses.bonus import SubgoalSpace
 from hess.agents.hess.exploration.explorer import Explorer
-from hess.agents.hess.exploration.selection import CandidatePool
 from hess.agents.hess.high_level import HighLevel, HighState
 from hess.agents.hess.random_episodes import RandomPolicy, relabel, with_subgoals
-from hess.agents.hess.representation import (
-    Representation,
-    RepresentationState,
-    update_is_due,
-)
+from hess.agents.hess.representation import Representation, RepresentationState, update_is_due
 from hess.agents.hess.rollouts import ViewedActor, sample_states
 from hess.agents.hess.snapshot_content import take_snapshot
 from hess.arrays import Arrays, Floats
@@ -46,7 +41,7 @@ from hess.learning.inputs import (
     low_input_dim,
     low_scaling,
 )
-from hess.learning.networks import HostActor, HostMLP
+from hess.learning.networks import MLP, HostActor, HostMLP
 from hess.learning.sac import SAC, Metrics, SACState
 from hess.learning.subgoal_box import SubgoalBox, weighted_box
 from hess.learning.trees import prefixed, select
@@ -117,17 +112,22 @@ class Hess(BaseAgent):
         """The same without candidates to explore."""
         return self._hierarchy_policy(0.0) if self.has_representation else RandomPolicy(self.config)
 
+    @property
+    def _phi(self) -> MLP:
+        return self.networks.representation.network
+
     def _hierarchy_policy(self, probability: float) -> HierarchyPolicy:
+        explores, key = probability > 0, self.key("pool")
         return HierarchyPolicy(
             config=self.config,
-            representation=HostMLP(self.networks.representation.network),
+            representation=HostMLP(self._phi),
             low=host_low_actor(self.config.low, self._scaling(), self.networks.low.actor),
             high=self._host_high(),
             uniform_subgoals=self._is_warming_up(),
             box=self._box(),
             unit=self.explorer.unit,
             probability=probability,
-            pool=self._candidate_pool() if probability > 0 else None,
+            pool=self.explorer.candidates(self._phi, self.replay, key) if explores else None,
         )
 
     def _scaling(self) -> Scaling:
@@ -145,9 +145,8 @@ class Hess(BaseAgent):
         return weighted_box(self.explorer.radius, self.explorer.metric)
 
     def _high_view(self) -> HighView:
-        network = self.networks.representation.network
         seen = self.moments, self.explorer.embeddings, self.goal_moments
-        return high_view(self.config.high, network, *seen)
+        return high_view(self.config.high, self._phi, *seen)
 
     def _host_high(self) -> HostActor:
         high, sizes = self.networks.high, (self.shape.observation_dim, self.shape.subgoal_dim)
@@ -167,9 +166,10 @@ class Hess(BaseAgent):
         if self.has_representation:
             metrics |= segment_diagnostics(episodes, self.config.subgoal_interval)
             metrics |= self._improve_policies(episodes)  # lines 7 and 11
-        if self._representation_is_due(before):  # line 13
+        if update_is_due(self.config.representation, before, self.episodes):  # line 13
             metrics |= self._update_representation(report)  # line 14
-        if self.has_representation and self._novelty_is_due(before):
+        interval = self.config.exploration.novelty_interval
+        if self.has_representation and self.episodes // interval > before // interval:
             self._refresh_novelty()
         return metrics | {"train/recent_success": self.recent_success()} | self.explorer.metrics()
 
@@ -213,8 +213,7 @@ class Hess(BaseAgent):
         )
         values = {f"low/{name}": float(value) for name, value in low_metrics.items()}
         middle = time.perf_counter()
-        network = self.networks.representation.network
-        space = SubgoalSpace(network, self._box(), self._high_view())
+        space = SubgoalSpace(self._phi, self._box(), self._high_view())
         high = HighState(self.networks.high, self.networks.bonus)
         high = self._high.refresh(high, self.explorer, space.network, self.replay)
         high, high_metrics = self._learn_high(
@@ -253,10 +252,6 @@ class Hess(BaseAgent):
 
         return self._low.learn(state, sample, key, updates)
 
-    def _representation_is_due(self, before: int) -> bool:
-        """Line 13, and once early: active exploration needs a φ to start."""
-        return update_is_due(self.config.representation, before, self.episodes)
-
     def _update_representation(self, report: Progress) -> dict[str, float]:
         """Line 14: m minibatches of Eq. 3 against φ as it was before."""
         start = time.perf_counter()
@@ -289,21 +284,12 @@ class Hess(BaseAgent):
             "time/representation": time.perf_counter() - start,
         }
 
-    def _novelty_is_due(self, before: int) -> bool:
-        interval = self.config.exploration.novelty_interval
-        return self.episodes // interval > before // interval
-
     def _refresh_novelty(self) -> None:
-        network = self.networks.representation.network
         high = ViewedActor(self.networks.high.actor, self._high_view())
-        self.explorer.refresh_novelty(network, high, self.replay)
-
-    def _candidate_pool(self) -> CandidatePool:
-        network = self.networks.representation.network
-        return self.explorer.candidates(network, self.replay, self.key("pool"))
+        self.explorer.refresh_novelty(self._phi, high, self.replay)
 
     def embed(self, observations: Floats) -> Floats:
-        return np.asarray(self.networks.representation.network(jnp.asarray(observations)))
+        return np.asarray(self._phi(jnp.asarray(observations)))
 
     def state(self) -> Arrays:
         """With what is known of φ and of the space that is explored."""
@@ -331,7 +317,7 @@ class Hess(BaseAgent):
         if not self.has_representation:
             return {}
         return take_snapshot(
-            self.networks.representation.network,
+            self._phi,
             self.replay,
             self.explorer.measures,
             self.key("snapshot"),
