@@ -16,10 +16,6 @@ from hess.replay.episode import Episode
 class SkillChoice(Protocol):
     """Who sets the skill of a segment."""
 
-    @property
-    def exploring(self) -> bool:
-        """Skills are drawn at random to learn them, not chosen to solve the task."""
-
     def __call__(self, episode: Episode, step: int, rng: np.random.Generator | None) -> Floats:
         """The skill from this step on; without a generator, a deterministic one. -> [d]."""
 
@@ -29,7 +25,6 @@ class DrawnSkills(NamedTuple):
 
     interval: int
     resample: float
-    exploring: bool = True
 
     def __call__(self, episode: Episode, step: int, rng: np.random.Generator | None) -> Floats:
         """Keep the skill of the segment before, or draw another one."""
@@ -44,7 +39,6 @@ class PolicySkills(NamedTuple):
 
     high: HostActor
     uniform: bool  # before the first success
-    exploring: bool = False
 
     def __call__(self, episode: Episode, step: int, rng: np.random.Generator | None) -> Floats:
         if self.uniform and rng is not None:
@@ -57,7 +51,6 @@ class PlannedSkills(NamedTuple):
     """Control by planning; the first skill of a new plan every c steps."""
 
     plan: Planner
-    exploring: bool = False
 
     def __call__(self, episode: Episode, step: int, rng: np.random.Generator | None) -> Floats:
         """Plan from where the episode is to its goal."""
@@ -79,6 +72,7 @@ class SkillPolicy(NamedTuple):
     interval: int
     low: HostActor | None  # None before learning starts: uniform actions
     choose: SkillChoice
+    exploring: bool = False  # skills are drawn to learn them, not chosen to solve the task
 
     def start(self, episode: Episode, rng: np.random.Generator) -> SkillRollout:
         return SkillRollout(self, episode, rng)
@@ -102,7 +96,7 @@ class SkillRollout:
             skill = policy.choose(episode, step, self._rng)
             for array in (episode.subgoals, episode.selected, episode.high_actions):
                 array[segment] = skill
-            episode.active[segment] = policy.choose.exploring
+            episode.active[segment] = policy.exploring
         if policy.low is None:
             assert self._rng is not None
             return self._rng.uniform(-1.0, 1.0, episode.actions.shape[1]).astype(np.float32)

@@ -68,7 +68,9 @@ class Dads(BaseAgent):
         """Freeze the skills and whoever chooses among them."""
         if not self.controlling:
             draw = DrawnSkills(self.config.subgoal_interval, self.config.dads.resample)
-            return SkillPolicy(self.config.subgoal_interval, self._host_skills(), draw)
+            return SkillPolicy(
+                self.config.subgoal_interval, self._host_skills(), draw, exploring=True
+            )
         return self._control_policy(self._is_warming_up())
 
     def evaluation_policy(self) -> SkillPolicy:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import softmax
 
 from hess.agents.dads.dynamics import SkillDynamics
 from hess.arrays import Floats
@@ -37,15 +38,9 @@ class HostDynamics:
         whitened = (states - self._state_mean) / self._state_std
         outputs = self._network(np.concatenate([whitened, skills], -1).astype(np.float32))
         experts = outputs.reshape(len(states), -1, states.shape[-1] + 1)
-        weights = softmax(experts[..., -1])
+        weights = softmax(experts[..., -1], axis=-1)
         change = (weights[..., None] * experts[..., :-1]).sum(1)
         return states + self._change_mean + self._change_std * change
-
-
-def softmax(values: Floats) -> Floats:
-    """Over the last axis."""
-    powers = np.exp(values - values.max(-1, keepdims=True))
-    return powers / powers.sum(-1, keepdims=True)
 
 
 class Planner(NamedTuple):

@@ -93,7 +93,7 @@ def test_a_drawn_skill_is_held_until_another_is_drawn(story: Story) -> None:
 
 @pytest.mark.parametrize(("resample", "kept"), [(0.0, True), (1.0, False)])
 def test_skills_may_last_an_episode_or_a_segment(resample: float, kept: bool) -> None:
-    episode = play(SkillPolicy(INTERVAL, None, DrawnSkills(INTERVAL, resample)), seed=0)
+    episode = play(SkillPolicy(INTERVAL, None, DrawnSkills(INTERVAL, resample), True), seed=0)
     assert (episode.subgoals[1:] == episode.subgoals[:-1]).all(-1).tolist() == [kept] * 3
 
 

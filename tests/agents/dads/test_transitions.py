@@ -13,7 +13,7 @@ from hess.learning.inputs import Scaling
 from hess.replay.sampling import Index
 from tests.agents.tiny import INTERVAL, SHAPE, network, play, stack, tiny_config
 
-POLICY = SkillPolicy(INTERVAL, None, DrawnSkills(INTERVAL, 1.0))
+POLICY = SkillPolicy(INTERVAL, None, DrawnSkills(INTERVAL, 1.0), exploring=True)
 EPISODES = [play(POLICY, 0), play(POLICY, 1, length=13)]
 RING = stack(EPISODES, slots=3)
 SCALING = Scaling(np.ones(4, np.float32), np.full(4, 2.0, np.float32))
