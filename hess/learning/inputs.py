@@ -149,21 +149,21 @@ def high_view(
     goals: Moments,
 ) -> HighView:
     """The view that the config asks for, scaled by what was seen so far."""
-    observed, embedded, remembered = (
-        config.observation_input,
-        config.embedding_input,
-        config.memory_input,
-    )
-    network = network if embedded else None
-    if not config.normalise:
-        return HighView(network, None, observed, remembered)
-    parts = [(observed, observations), (embedded, embeddings), (remembered, embeddings)]
-    scalings = [moments.scaling() for shown, moments in (*parts, (True, goals)) if shown]
-    scaling = Scaling(
-        np.concatenate([each.centre for each in scalings]),
-        np.concatenate([each.factor for each in scalings]),
-    )
-    return HighView(network, scaling, observed, remembered)
+    scaling = None
+    if config.normalise:
+        parts = [
+            (config.observation_input, observations),
+            (config.embedding_input, embeddings),
+            (config.memory_input, embeddings),
+            (True, goals),
+        ]
+        scalings = [moments.scaling() for shown, moments in parts if shown]
+        scaling = Scaling(
+            np.concatenate([each.centre for each in scalings]),
+            np.concatenate([each.factor for each in scalings]),
+        )
+    network = network if config.embedding_input else None
+    return HighView(network, scaling, config.observation_input, config.memory_input)
 
 
 def high_input_dim(config: HighConfig, observation_dim: int, dim: int, goal_dim: int) -> int:
