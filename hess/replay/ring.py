@@ -66,7 +66,7 @@ def take_episodes(episodes: Episode, slots: Array) -> Episode:
     return jax.tree.map(lambda ring: ring[slots], episodes)
 
 
-def newest_episodes(replay: Replay, most: int) -> NDArray[np.intp]:
+def newest_slots(replay: Replay, most: int) -> NDArray[np.intp]:
     """Slots of the newest episodes, at most so many, on the host."""
     ages = np.asarray(age_in_episodes(replay))
     return np.flatnonzero((ages >= 0) & (ages < most))

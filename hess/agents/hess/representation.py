@@ -23,7 +23,7 @@ from hess.config import RepresentationConfig
 from hess.errors import HessError
 from hess.learning.networks import MLP
 from hess.native.adam import Adam
-from hess.replay.ring import Replay, newest_episodes
+from hess.replay.ring import Replay, newest_slots
 from hess.replay.sampling import Index, uniform_index
 
 _DRAWN = 32  # minibatches drawn at once: searching one by one takes longer than learning from it
@@ -106,7 +106,7 @@ class Representation:
         heading is as good as its position while it moves at random, and what a network makes of
         states that nobody has seen yet is anybody's guess (docs/results.md).
         """
-        newest = newest_episodes(replay, _NEWEST)
+        newest = newest_slots(replay, _NEWEST)
         observations = np.asarray(replay.episodes.observations)[newest]
         lengths = np.asarray(replay.episodes.length)[newest]
         before = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -145,24 +144,18 @@ def linear_network(random: MLP, weight: Floats, bias: Floats) -> MLP:
     In every hidden layer one unit passes an output on where it is positive and one where it is
     negative; all others have no influence yet.
     """
-    sizes = [each.shape[0] for each in random.biases]
-    weights, biases = [np.array(each) for each in random.weights], []
-    inward, dim = np.asarray(weight), weight.shape[1]
-    shift = np.asarray(bias)
-    for layer, size in enumerate(sizes[:-1]):
-        weights[layer][:, : 2 * dim] = 0.0
-        weights[layer][: len(inward), : 2 * dim] = np.concatenate([inward, -inward], 1)
-        offsets = np.array(random.biases[layer])
-        offsets[: 2 * dim] = np.concatenate([shift, -shift])
-        biases.append(offsets)
+    weights = [np.array(each) for each in random.weights]
+    biases = [np.array(each) for each in random.biases]
+    inward, shift, dim = weight, bias, weight.shape[1]
+    for hidden_weight, hidden_bias in zip(weights[:-1], biases[:-1], strict=True):
+        assert len(hidden_bias) >= 2 * dim
+        hidden_weight[:, : 2 * dim] = 0.0
+        hidden_weight[: len(inward), : 2 * dim] = np.concatenate([inward, -inward], 1)
+        hidden_bias[: 2 * dim] = np.concatenate([shift, -shift])
         inward, shift = np.concatenate([np.eye(dim), -np.eye(dim)]), np.zeros(dim)
-        assert size >= 2 * dim
     weights[-1][:] = 0.0
     weights[-1][: len(inward)] = inward
-    return _with_layers(random, weights, [*biases, shift])
-
-
-def _with_layers(network: MLP, weights: Sequence[Floats], biases: Sequence[Floats]) -> MLP:
-    layers = [jnp.asarray(each, jnp.float32) for each in (*weights, *biases)]
-    made: MLP = eqx.tree_at(lambda each: (*each.weights, *each.biases), network, layers)
+    biases[-1][:] = shift
+    layers = [jnp.asarray(each) for each in (*weights, *biases)]
+    made: MLP = eqx.tree_at(lambda each: (*each.weights, *each.biases), random, layers)
     return made
