@@ -10,7 +10,6 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from hess.agents.agent import Policy
-from hess.agents.diagnostics import share
 from hess.arrays import Arrays, Floats
 from hess.config import Config
 from hess.learning.inputs import Moments
@@ -75,8 +74,8 @@ class BaseAgent:
         return np.asarray(episode.observations)
 
     def recent_success(self) -> float:
-        """Success over the last training episodes that were judged."""
-        return share(self.recent)
+        """Success over the last training episodes that were judged, 0 before the first one."""
+        return sum(self.recent) / len(self.recent) if self.recent else 0.0
 
     @property
     def is_warm(self) -> bool:

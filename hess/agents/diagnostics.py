@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,6 @@ from hess.replay.episode import Episode
 _NEIGHBOURS = 10  # that say what a state is like; one alone is noise
 _BLOCK = 256  # entries of an observation at once: pictures have many
 _LEAST_VARIANCE = 1e-12  # what varies less is constant but for rounding
-
-
-def share(flags: Collection[bool]) -> float:
-    """How many of the flags are set; 0 where there are none."""
-    return sum(flags) / len(flags) if flags else 0.0
 
 
 def segment_diagnostics(episodes: Sequence[Episode], interval: int) -> dict[str, float]:

@@ -25,7 +25,7 @@ from hess.config import Config
 from hess.errors import HessError
 from hess.learning.inputs import Scaling, fold_scaling, no_scaling
 from hess.learning.networks import MLP
-from hess.replay.episode import Episode, EpisodeShape
+from hess.replay.episode import Episode, EpisodeShape, segment_counts
 
 _KEPT = 10  # episodes in the replay: for snapshots; nothing is learned from old ones
 _NEIGHBOURS = 2_000  # states of a snapshot among which the nearest to a goal is looked for
@@ -71,15 +71,12 @@ class Fun(BaseAgent):
         metrics["time/low"] = time.perf_counter() - start
         for episode in episodes:
             self.store(episode)
-        active = np.concatenate([self._started(episode) for episode in episodes])
+        interval = self.config.subgoal_interval
+        active = [each.active[: segment_counts(int(each.length), interval)] for each in episodes]
         return metrics | {
             "train/recent_success": self.recent_success(),
-            "exploration/active_share": float(active.mean()),
+            "exploration/active_share": float(np.concatenate(active).mean()),
         }
-
-    def _started(self, episode: Episode) -> Floats:
-        """Which of the episode's segments had random goals."""
-        return episode.active[: -(-int(episode.length) // self.config.subgoal_interval)]
 
     def seen(self, episode: Episode) -> Floats:
         return np.concatenate([episode.observations, episode.goals], -1)
@@ -94,9 +91,8 @@ class Fun(BaseAgent):
     def snapshot(self) -> Arrays:
         if self.episodes == 0:
             return {}
-        network = self._latent_network()
         return take_snapshot(
-            network,
+            self._latent_network(),
             self.replay,
             None,
             self.key(),

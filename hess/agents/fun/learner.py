@@ -12,11 +12,11 @@ import optax
 from jaxtyping import Array, PRNGKeyArray
 
 from hess.agents.fun import losses
-from hess.agents.fun.losses import Metrics
 from hess.agents.fun.networks import FunNetwork, Outputs, Steps
 from hess.config import FunConfig
 from hess.learning.inputs import HighView, Scaling, high_input
 from hess.learning.networks import squashed_log_probability
+from hess.learning.sac import Metrics
 from hess.replay.episode import Episode, EpisodeShape
 
 _EDGE = 1e-6  # actions are moved inside the box by this before the tanh is undone

@@ -7,8 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from hess.agents.fun.networks import cosine
-
-Metrics = dict[str, Array]
+from hess.learning.sac import Metrics
 
 
 def masked_mean(values: Array, mask: Array) -> Array:

@@ -19,10 +19,9 @@ from hess.config import RepresentationConfig
 from hess.errors import HessError
 from hess.learning.kth_smallest import kth_smallest
 from hess.learning.networks import MLP
+from hess.learning.sac import Metrics
 from hess.native import triplets
 from hess.replay.sampling import Index
-
-Metrics = dict[str, Array]
 
 _EPSILON = 1e-12  # keeps the gradient of a norm finite at 0
 _LARGEST_DIFFERENCE = 1e-4  # of two gradients, against the largest entry: single precision has 1e-6

@@ -80,13 +80,12 @@ class Explorer:
         selected = episode.selected[chosen]
         self.measures.record_outcomes(selected, remaining)
         begins = chosen * self.config.subgoal_interval
-        paths = [episode.embeddings[a : b + 1] for a, b in zip(begins, ends, strict=True)]
-        nearest = [self._nearest(*each) for each in zip(paths, selected, strict=True)]
+        paths = [
+            self.measures.project(episode.embeddings[begin : end + 1] - goal)
+            for begin, end, goal in zip(begins, ends, selected, strict=True)
+        ]
+        nearest = [float(np.linalg.norm(path, axis=-1).min()) for path in paths]
         self.measures.record_attempts(selected, np.array(nearest))
-
-    def _nearest(self, path: Floats, goal: Floats) -> float:
-        """How near any state of a path comes, where it is explored. [n, d], [d]."""
-        return float(np.linalg.norm(self.measures.project(path - goal), axis=-1).min())
 
     def fit_to_representation(
         self, network: MLP, replay: Replay, before: MLP | None, random: Floats | None = None

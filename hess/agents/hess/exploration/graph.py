@@ -185,8 +185,7 @@ def common_edges(edges: Integers, times: Integers, share: float) -> NDArray[np.b
     if not len(edges):
         return np.zeros(0, np.bool_)
     (start, end), places = edges.T, edges.max() + 1
-    leaving, most = np.zeros(places), np.zeros(places)
-    np.add.at(leaving, start, times)
+    leaving, most = np.bincount(start, times, places), np.zeros(places)
     entering = np.where(start != end, times, 0)
     np.maximum.at(most, end, entering)
     return (times >= share * leaving[start]) | ((entering > 0) & (entering == most[end]))

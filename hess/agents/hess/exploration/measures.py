@@ -173,7 +173,7 @@ class Measures:
         plane = arrays["plane"]
         self.plane = plane[:, plane.any(0)] if plane.size else None
         if self.plane is not None:
-            self.visits.explore(self.plane.shape[1])
+            self.visits.dim = self.plane.shape[1]
         parts = (self.visits, self._novelty, self._potential, self._attempts, self._edges)
         for part in parts:
             part.restore(arrays)

@@ -45,7 +45,8 @@ class Visits:
     """Places and counts, which go together, and the number of stored transitions."""
 
     def __init__(self, estimator: Estimator, dim: int, size: float):
-        self._estimator, self._dim = estimator, dim
+        self._estimator = estimator
+        self.dim = dim  # directions that stored places will have
         self.places = estimator.divide(np.zeros((0, dim)), size)
         self.counts = estimator.counts(size)
         self.transitions = 0
@@ -71,14 +72,10 @@ class Visits:
         if self.places != before:
             self.counts.move(before, self.places, size)
 
-    def explore(self, dim: int) -> None:
-        """As many directions as stored places will have."""
-        self._dim = dim
-
     def state(self) -> dict[str, Any]:
         return {"transitions": self.transitions} | self.places.state() | self.counts.state()
 
     def restore(self, arrays: dict[str, Any]) -> None:
         self.transitions = int(arrays["transitions"])
-        self.places = self._estimator.stored(arrays, self._dim)
+        self.places = self._estimator.stored(arrays, self.dim)
         self.counts.restore(arrays)
