@@ -93,8 +93,8 @@ def no_scaling(dim: int) -> Scaling:
     return Scaling(np.zeros(dim, np.float32), np.ones(dim, np.float32))
 
 
-def scaled(scaling: Scaling, observations: Array) -> Array:
-    """Observations as networks see them. [..., obs]."""
+def scaled(scaling: Scaling, observations: Any) -> Any:
+    """Observations as networks see them; NumPy and JAX arrays alike. [..., obs]."""
     return (observations - scaling.centre) * scaling.factor
 
 

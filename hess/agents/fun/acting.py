@@ -9,7 +9,7 @@ import numpy as np
 from hess.agents.fun.networks import FunNetwork
 from hess.agents.fun.recurrent import LSTM
 from hess.arrays import Floats
-from hess.learning.inputs import Scaling
+from hess.learning.inputs import Scaling, scaled
 from hess.learning.networks import HostMLP
 from hess.replay.episode import Episode
 
@@ -56,8 +56,7 @@ class FunPolicy:
 
     def see(self, observation: Floats, goal: Floats) -> Sight:
         """Scale and perceive. [obs], [goal]."""
-        scaling = self.scaling
-        inputs = (np.concatenate([observation, goal]) - scaling.centre) * scaling.factor
+        inputs = scaled(self.scaling, np.concatenate([observation, goal]))
         seen, aim = np.split(inputs, [len(observation)])
         perceived = np.maximum(self.perception(seen), 0.0)
         return Sight(perceived, np.maximum(self.space(perceived), 0.0), aim)

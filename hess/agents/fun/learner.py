@@ -77,9 +77,9 @@ class FunLearner:
 
     def steps(self, scaling: Scaling, episodes: Episode) -> Steps:
         """Stacked episodes as the networks see them; observations and goals are scaled."""
-        inputs = _time_first(high_input(HighView(), episodes.observations, episodes.goals))
-        scaled = (inputs - scaling.centre) * scaling.factor
-        observations, goals = jnp.split(scaled, [self.shape.observation_dim], -1)
+        view = HighView(scaling=scaling)
+        inputs = _time_first(high_input(view, episodes.observations, episodes.goals))
+        observations, goals = jnp.split(inputs, [self.shape.observation_dim], -1)
         random, directions = (
             jnp.repeat(each, self.interval, axis=0)[: self.shape.horizon]  # the last one is shorter
             for each in (episodes.active.T, _time_first(episodes.high_actions))
