@@ -141,7 +141,7 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Import]
     for name in [name for name in METHODS if name.startswith("own-")]:
         del METHODS[name]
     for name in [name for name in BONUSES if name.startswith("own-")]:
-        BONUSES.forget(name)
+        del BONUSES[name]
     figures.RUN_FIGURES.pop("own-returns", None)
 
 

@@ -74,8 +74,8 @@ def registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     importlib.import_module("leftmost_measure")
     yield
     del sys.modules["leftmost_measure"]
-    NOVELTIES.forget("leftmost")
-    POTENTIALS.forget("last")
+    del NOVELTIES["leftmost"]
+    del POTENTIALS["last"]
 
 
 @pytest.fixture(scope="module")

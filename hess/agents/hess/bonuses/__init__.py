@@ -6,10 +6,10 @@ from hess.agents.hess.bonuses.bonus import Bonus
 from hess.agents.hess.bonuses.prediction import Prediction
 from hess.agents.hess.bonuses.reactive import Reactive
 from hess.agents.hess.bonuses.successor import Successor
-from hess.agents.named import Named
+from hess.agents.registry import Registry
 from hess.config.baselines import NO_BONUS
 
-BONUSES: Named[type[Bonus] | None] = Named(
+BONUSES: Registry[type[Bonus] | None] = Registry(
     "intrinsic reward",
     {NO_BONUS: None, "reactive": Reactive, "prediction": Prediction, "successor": Successor},
 )

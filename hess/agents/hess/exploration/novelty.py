@@ -11,7 +11,7 @@ import numpy as np
 from hess.agents.hess.exploration.cells import CellTable
 from hess.agents.hess.exploration.graph import Boundaries, PlaceGraph
 from hess.agents.hess.exploration.visits import Visits
-from hess.agents.named import Named
+from hess.agents.registry import Registry
 from hess.arrays import Floats
 from hess.config import ExplorationConfig
 
@@ -196,7 +196,7 @@ def importance_sums(counts: Floats, log_ratios: Floats, discount: float) -> Floa
     return discounted_sums(ratios * counts, discount)
 
 
-NOVELTIES: Named[type[Novelty]] = Named(
+NOVELTIES: Registry[type[Novelty]] = Registry(
     "novelty",
     {
         "reachable": Reachable,

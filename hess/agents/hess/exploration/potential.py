@@ -8,7 +8,7 @@ import numpy as np
 
 from hess.agents.hess.exploration.cells import CellOutcomes, Keys
 from hess.agents.hess.exploration.places import Places
-from hess.agents.named import Named
+from hess.agents.registry import Registry
 from hess.arrays import Floats
 from hess.config import ExplorationConfig
 
@@ -75,7 +75,7 @@ class MeanDistance(Potential):
         self.outcomes.restore(arrays)
 
 
-POTENTIALS: Named[type[Potential]] = Named("potential", {"distance": MeanDistance})
+POTENTIALS: Registry[type[Potential]] = Registry("potential", {"distance": MeanDistance})
 
 
 def register_potential(name: str, kind: type[Potential]) -> None:
