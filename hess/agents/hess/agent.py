@@ -117,7 +117,9 @@ class Hess(BaseAgent):
         return self.networks.representation.network
 
     def _hierarchy_policy(self, probability: float) -> HierarchyPolicy:
-        explores, key = probability > 0, self.key("pool")
+        pool = None
+        if probability > 0:
+            pool = self.explorer.candidates(self._phi, self.replay, self.key("pool"))
         return HierarchyPolicy(
             config=self.config,
             representation=HostMLP(self._phi),
@@ -127,7 +129,7 @@ class Hess(BaseAgent):
             box=self._box(),
             unit=self.explorer.unit,
             probability=probability,
-            pool=self.explorer.candidates(self._phi, self.replay, key) if explores else None,
+            pool=pool,
         )
 
     def _scaling(self) -> Scaling:
