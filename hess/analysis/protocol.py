@@ -108,15 +108,10 @@ def row_breaches(curves: Sequence[RecordedSeed]) -> list[str]:
         for breach in breaches(curve):
             seeds.setdefault(breach, []).append(curve.seed)
     found = [f"{breach} ({_listed(own)})" for breach, own in seeds.items()]
-    names = _differing([curve for curve in curves if curve.about])
-    return [*found, f"settings differ: {', '.join(names)}"] if names else found
-
-
-def _differing(curves: Sequence[RecordedSeed]) -> list[str]:
-    """Fields but steps, which have a sentence of their own, in which seeds are not all alike."""
-    fields = [settings(curve) for curve in curves]
+    fields = [settings(curve) for curve in curves if curve.about]
     names = {name for each in fields for name in differences(fields[0], each)}
-    return sorted(names - {"steps"})
+    names.discard("steps")  # which have a sentence of their own
+    return [*found, f"settings differ: {', '.join(sorted(names))}"] if names else found
 
 
 def commits(curves: Sequence[RecordedSeed]) -> list[str]:
@@ -132,16 +127,13 @@ def departures(curve: RecordedSeed) -> list[str]:
         return []  # somebody else's, of whose default nothing is known here
     config = METHODS[own["method"]].apply(preset("default"))
     default = complete_fields(json.loads(json.dumps(dataclasses.asdict(config))))
-    named = {"task", "env", "steps", *ENVIRONMENT, *_varied(curve.method)}
+    varied = [value.partition("=")[0] for value in curve.method.split(",")[1:]]
+    named = {"task", "env", "steps", *ENVIRONMENT, *varied}
     return [
         f"{name}={own.get(name)} instead of {default.get(name)}"
         for name in differences(own, default)
         if name not in named
     ]
-
-
-def _varied(method: str) -> list[str]:
-    return [value.partition("=")[0] for value in method.split(",")[1:]]
 
 
 def _listed(seeds: Sequence[int]) -> str:

@@ -16,7 +16,6 @@ from scipy.special import stdtrit
 from hess.arrays import Floats
 
 RESAMPLES = 2_000
-_TAILS = (2.5, 97.5)  # percent
 
 
 @dataclass(frozen=True)
@@ -33,8 +32,7 @@ def half_width(values: Floats) -> Floats | None:
     count = len(values)
     if count < 2:
         return None
-    half: Floats = stdtrit(count - 1, 0.975) * values.std(0, ddof=1) / np.sqrt(count)
-    return half
+    return stdtrit(count - 1, 0.975) * values.std(0, ddof=1) / np.sqrt(count)
 
 
 def mean_estimate(values: Floats) -> Estimate:
@@ -49,8 +47,7 @@ def interquartile_mean(values: Floats) -> Floats:
     """Mean without the lowest and the highest quarter, ⌊n/4⌋ values each. [..., n] -> [...]."""
     from scipy.stats import trim_mean  # a second to import, for tables only
 
-    kept: Floats = trim_mean(values, 0.25, axis=-1)
-    return kept
+    return trim_mean(values, 0.25, axis=-1)
 
 
 def interquartile_estimate(tasks: Sequence[Floats], rng: np.random.Generator) -> Estimate:
@@ -68,8 +65,7 @@ def improvement(better: Floats, reference: Floats) -> Floats:
     [..., n], [..., m] -> [...].
     """
     difference = better[..., :, None] - reference[..., None, :]
-    wins: Floats = ((difference > 0) + 0.5 * (difference == 0)).mean((-2, -1))
-    return wins
+    return ((difference > 0) + 0.5 * (difference == 0)).mean((-2, -1))
 
 
 def improvement_estimate(
@@ -117,8 +113,7 @@ class Arrivals:
         edges = np.concatenate([np.zeros_like(ends[..., :1]), ends], axis=-1)
         before = np.concatenate([np.ones_like(shares[..., :1]), shares[..., :-1]], axis=-1)
         rest = shares[..., -1] * (horizon - edges[..., -1])
-        area: Floats = (np.diff(edges, axis=-1) * before).sum(-1) + rest
-        return area
+        return (np.diff(edges, axis=-1) * before).sum(-1) + rest
 
 
 def arrivals(curves: Sequence[tuple[Floats, Floats]], threshold: float) -> Arrivals:
@@ -164,5 +159,5 @@ def _bootstrapped(
 
 def _percentiles(value: float, draws: Floats) -> Estimate:
     # Not between two draws: one of them may be infinite.
-    low, high = np.percentile(draws, _TAILS, method="inverted_cdf")
+    low, high = np.percentile(draws, (2.5, 97.5), method="inverted_cdf")
     return Estimate(value, float(low), float(high))

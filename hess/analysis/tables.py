@@ -87,13 +87,8 @@ ENDINGS = {".txt": "text", ".md": "markdown", ".csv": "csv", ".json": "json"}
 
 
 def _rate(estimate: Estimate | None) -> str:
-    if estimate is None:
-        return ""
-    if estimate.low is None or estimate.high is None:
-        return f"{estimate.value:.2f}"
     # Student's t knows no bounds, a rate has them.
-    low, high = max(estimate.low, 0.0), min(estimate.high, 1.0)
-    return f"{estimate.value:.2f} [{low:.2f}, {high:.2f}]"
+    return _interval(estimate, lambda rate: f"{min(max(rate, 0.0), 1.0):.2f}") if estimate else ""
 
 
 def _steps(row: ComparisonRow) -> str:
@@ -103,12 +98,14 @@ def _steps(row: ComparisonRow) -> str:
         return ""
     if math.isinf(median.value):
         return f"not reached; {row.reached} of {row.runs} did" if row.reached else "not reached"
-    share = f"{row.reached} of {row.runs} reached it"
-    if median.low is None or median.high is None:
-        return f"{_thousands(median.value)}; {share}"
-    return (
-        f"{_thousands(median.value)} [{_thousands(median.low)}, {_thousands(median.high)}]; {share}"
-    )
+    return f"{_interval(median, _thousands)}; {row.reached} of {row.runs} reached it"
+
+
+def _interval(estimate: Estimate, text: Callable[[float], str]) -> str:
+    """A number, with its interval where that is known."""
+    if estimate.low is None or estimate.high is None:
+        return text(estimate.value)
+    return f"{text(estimate.value)} [{text(estimate.low)}, {text(estimate.high)}]"
 
 
 def _thousands(steps: float) -> str:
@@ -130,6 +127,9 @@ def _record(row: ComparisonRow, measure: Measure) -> dict[str, Any]:
 
 _START, _END = "<!-- results:start -->", "<!-- results:end -->"
 _MEASURE = Measure()
+_SUCCESS = ("final success", "at the last step", "IQM")
+_STEPS = f"steps to {_MEASURE.threshold:g}"
+_TITLES = ("task", "method", "seeds", "steps", *_SUCCESS, _STEPS, "minutes")
 _LISTED = 6  # settings of a note, at most
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -146,31 +146,23 @@ def results_table(curves: Sequence[RecordedSeed], suite: str) -> str:
     rows = [row for row in compare(outcomes, _MEASURE) if row.task != ALL_TASKS]
     notes: dict[str, str] = {}
     lines = [_cells(row, groups[row.task, row.method], notes) for row in rows]
-    table = markdown(list(_titles()), lines)
+    table = markdown(_TITLES, lines)
     listed = [f"- {mark} {note}." for note, mark in notes.items()]
     return "\n".join([table, *(["", *listed] if listed else [])])
 
 
-def _titles() -> Sequence[str]:
-    steps = f"steps to {_MEASURE.threshold:g}"
-    success = ("final success", "at the last step", "IQM")
-    return "task", "method", "seeds", "steps", *success, steps, "minutes"
-
-
 def _cells(row: ComparisonRow, group: Sequence[RecordedSeed], notes: dict[str, str]) -> list[str]:
     """A line of the table; marks beside its method, and the notes that belong to them."""
-    compared = {title: cell(row) for title, cell in columns(_MEASURE).items()}
-    own = {
+    cells = {title: cell(row) for title, cell in columns(_MEASURE).items()} | {
         "seeds": str(row.runs),
         "steps": _lengths(group),
         "at the last step": _at_end(group),
         "minutes": _minutes(group),
     }
-    cells = compared | own
     for note in _notes(row, group):
         mark = notes.setdefault(note, str(len(notes) + 1).translate(_SUPERSCRIPTS))
         cells["method"] += f" {mark}"
-    return [cells[title] for title in _titles()]
+    return [cells[title] for title in _TITLES]
 
 
 def _notes(row: ComparisonRow, group: Sequence[RecordedSeed]) -> Iterable[str]:
