@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 
 from hess.analysis.curves import VARIANCE
-from hess.analysis.explored import earlier_representation, moments, spread_out
+from hess.analysis.explored import earlier_representation, moments
 from hess.analysis.latent import newest_trajectories, stride_of
 from hess.analysis.maps import ARROWS
 from hess.analysis.recorded import RecordedSeed
+from hess.analysis.skills import skill_moments
 from hess.arrays import Arrays, Floats
 from hess.errors import HessError
 from hess.files import read_bytes, write_atomic
@@ -37,6 +38,10 @@ Files = dict[str, Arrays]
 _LIMIT = 2**24  # bytes; ours are a hundred times smaller
 _METRICS = "metrics"
 _POINTS = 500  # of a metric: as many as a figure shows without thinning them again
+# Arrays of a snapshot, by how their names begin.
+_STATES, _TRAJECTORIES = "states.", "latest."
+_PATHS = ("latest.positions", "latest.embeddings")
+_CELLS = ("cells.centres", "cells.counts", "cells.novelty", "cells.potential")
 
 
 # --- what is kept ---------------------------------------------------------------------------
@@ -50,7 +55,7 @@ def keep_measures(run: Run) -> Files:
     arrays = run.read(run.snapshots[last])
     shown = arrays["states.observations"][:ARROWS]
     embedded, selectors = _embedded(run, steps, shown)
-    own = {**arrays, **_no_trajectories(arrays), "states.observations": embedded}
+    own = arrays | _cut(arrays, np.s_[:0], _TRAJECTORIES) | {"states.observations": embedded}
     return _moments_of(run, steps, own, selectors)
 
 
@@ -59,10 +64,9 @@ def keep_representation(run: Run) -> Files:
     steps = moments(run)
     arrays = run.read(run.snapshots[steps[-1]])
     embedded, selectors = _embedded(run, steps, arrays["latest.observations"])
-    count = len(embedded)
     own = {**arrays, "latest.observations": embedded}
-    own |= {name: array[-count:] for name, array in own.items() if _per_trajectory(name, array)}
-    own |= {name: own[name][:, :1] for name in ("latest.positions", "latest.embeddings")}
+    own |= _cut(own, np.s_[-len(embedded) :], _TRAJECTORIES)
+    own |= _cut(own, np.s_[:, :1], *_PATHS)
     own["states.observations"] = np.zeros((0, 1))
     # Embeddings tell which directions of φ are the widest; nothing else of the states is shown.
     own |= {"states.positions": np.zeros((0, 2)), "states.steps": own["states.steps"][:0]}
@@ -73,12 +77,12 @@ def keep_subgoals(run: Run) -> Files:
     """Fig. 8: visited states and the subgoals of the newest episodes at the last moment."""
     *_, last = moments(run)
     arrays = run.read(run.snapshots[last])
-    empty = {
+    own = arrays | _cut(arrays, np.s_[:, :1], *_PATHS)
+    own |= {
         "states.observations": np.zeros((0, 1)),
         "latest.observations": arrays["latest.observations"][:0],
-        **{name: arrays[name][:, :1] for name in ("latest.positions", "latest.embeddings")},
     }
-    return _moments_of(run, [last], arrays | empty, [])
+    return _moments_of(run, [last], own, [])
 
 
 def keep_latent(run: Run) -> Files:
@@ -86,20 +90,19 @@ def keep_latent(run: Run) -> Files:
     *_, last = moments(run)
     arrays = run.read(run.snapshots[last])
     newest = newest_trajectories(run.snapshot(last))
-    stride, count = stride_of(newest), len(newest)
-    own = {**arrays, **_no_states(arrays), "latest.stride": arrays["latest.stride"] * stride}
-    own |= {name: array[-count:] for name, array in own.items() if _per_trajectory(name, array)}
-    own |= {name: own[name][:, ::stride] for name in ("latest.positions", "latest.embeddings")}
+    stride = stride_of(newest)
+    own = arrays | _cut(arrays, np.s_[:0], _STATES)
+    own |= _cut(own, np.s_[-len(newest) :], _TRAJECTORIES)
+    own |= _cut(own, np.s_[:, ::stride], *_PATHS)
+    own["latest.stride"] = arrays["latest.stride"] * stride
     own["latest.observations"] = arrays["latest.observations"][:0]
     return _moments_of(run, [last], own, [])
 
 
 def keep_skills(run: Run) -> Files:
     """Fig. 12: traces of skills at several moments."""
-    files = run.skill_files
-    if not files:
-        raise NothingToDrawError(f"{run.title} has no skill traces; only dads writes them")
-    return {files[step].stem: _small(run.read(files[step])) for step in spread_out(list(files))}
+    files = [run.skill_files[step] for step in skill_moments(run)]
+    return {file.stem: _small(run.read(file)) for file in files}
 
 
 def keep_variance(run: Run) -> Files:
@@ -153,21 +156,10 @@ def _small(arrays: Arrays) -> Arrays:
     }
 
 
-def _no_states(arrays: Arrays) -> Arrays:
-    return {name: array[:0] for name, array in arrays.items() if name.startswith("states.")}
-
-
-def _no_trajectories(arrays: Arrays) -> Arrays:
-    return {name: array[:0] for name, array in arrays.items() if _per_trajectory(name, array)}
-
-
-def _no_cells(arrays: Arrays) -> Arrays:
-    names = ("cells.centres", "cells.counts", "cells.novelty", "cells.potential")
-    return {name: arrays[name][:0] for name in names}
-
-
-def _per_trajectory(name: str, array: Floats) -> bool:
-    return name.startswith("latest.") and array.ndim > 0
+def _cut(arrays: Arrays, index: Any, *kinds: str) -> Arrays:
+    """What an index leaves of the arrays whose names begin so; scalars stay out of it."""
+    own = {name: each for name, each in arrays.items() if name.startswith(kinds) and each.ndim}
+    return {name: array[index] for name, array in own.items()}
 
 
 # --- files ----------------------------------------------------------------------------------
@@ -227,7 +219,7 @@ class RecordedRun(Run):
         if file not in self.snapshots.values():
             return kept
         last = self._kept[max(filter(str.isdecimal, self._kept))]
-        return {**last, **_no_states(last), **_no_trajectories(last), **_no_cells(last), **kept}
+        return last | _cut(last, np.s_[:0], _STATES, _TRAJECTORIES, *_CELLS) | kept
 
     def _files(self, kind: str) -> dict[int, Path]:
         names = [file.removeprefix(kind) for file in self._kept if file.startswith(kind)]

@@ -38,15 +38,12 @@ class Trace:
 @style.styled
 def skill_traces(run: Run) -> Figure:
     """x, y traces at several times of training, in the colours of their skills."""
-    files = run.skill_files
-    if not files:
-        raise NothingToDrawError(f"{run.title} has no skill traces; only dads writes them")
-    steps = spread_out(list(files))
+    steps = skill_moments(run)
     figure = style.new_figure(_SIDE * len(steps) + 1.3, _SIDE + 0.5)
     widths = [*[1.0] * len(steps), 0.35]
     *row, key = figure.subplots(1, len(steps) + 1, width_ratios=widths)
     for axes, step in zip(row, steps, strict=True):
-        traces = load_traces(files[step], run.read)
+        traces = load_traces(run.skill_files[step], run.read)
         draw_traces(axes, run, traces)
         axes.set_title(f"{steps_text(step)}\n{_origin(traces)}", fontsize=8)
     for axes in row[1:]:
@@ -54,6 +51,13 @@ def skill_traces(run: Run) -> Figure:
     _draw_key(key)
     figure.suptitle(f"{run.title}: traces of skills", x=0.01, ha="left", fontsize=9)
     return figure
+
+
+def skill_moments(run: Run) -> list[int]:
+    """Up to five times of training at which traces were written."""
+    if not run.skill_files:
+        raise NothingToDrawError(f"{run.title} has no skill traces; only dads writes them")
+    return spread_out(list(run.skill_files))
 
 
 def _origin(traces: Sequence[Trace]) -> str:
