@@ -139,7 +139,7 @@ def panel_curves(panels: dict[str, list[Setting]], smooth: int = 1) -> Figure:
     for axes, (title, settings) in zip(grid, panels.items(), strict=True):
         own = labels if alike else [each.label for each in settings]
         for setting in settings:
-            curve = setting.curve(smooth=smooth)
+            curve = setting.curve(smooth)
             if curve is not None:
                 _draw_mean(axes, curve, setting.label, own.index(setting.label), (0, 1))
         _success_axes(axes)

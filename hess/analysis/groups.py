@@ -35,10 +35,10 @@ class Setting:
     label: str
     runs: tuple[Run, ...]
 
-    def curve(self, column: str = "success_rate", smooth: int = 1) -> Curve | None:
-        """A column of the evaluations over steps; None before the first evaluation."""
-        series = [run.evaluations[column] for run in self.runs if column in run.evaluations]
-        return average([each for each in series if len(each.steps)], smooth)
+    def curve(self, smooth: int) -> Curve | None:
+        """Success in evaluation over steps; None before the first evaluation."""
+        found = [run.evaluations.get("success_rate") for run in self.runs]
+        return average([series for series in found if series is not None], smooth)
 
 
 def average(series: Sequence[Series], smooth: int = 1) -> Curve | None:
