@@ -105,8 +105,7 @@ class MujocoStage(Stage):
             self._mark(cylinder, (0.6, 0.02, 0.0), subgoal, 0.03, (*SUBGOAL_COLOUR[:3], 0.5))
             self._mark(cylinder, (0.05, 0.45, 0.0), subgoal, 0.45, SUBGOAL_COLOUR)
             self._mark(sphere, (0.27, 0.0, 0.0), subgoal, 0.95, SUBGOAL_COLOUR)
-        picture: Picture = self._renderer.render()
-        return picture
+        return self._renderer.render()
 
     def _mark(
         self,

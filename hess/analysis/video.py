@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -49,16 +50,10 @@ def record_video(agent: LoadedAgent, folder: RunFolder, out: Path, config: Confi
     if not isinstance(task.env.unwrapped, GoalTask):
         task.close()
         task = Task.of(config, task, render_mode="rgb_array")
-    try:
-        stage = open_stage(task.env, task.name)
-        try:
-            film = _Film(agent, task, stage, newest_snapshot(folder))
-            frames = chain.from_iterable(film.episode(n, config.seed) for n in range(EPISODES))
-            encode_video(out, frames, FRAMES_PER_SECOND)
-        finally:
-            stage.close()
-    finally:
-        task.close()
+    with closing(task), closing(open_stage(task.env, task.name)) as stage:
+        film = _Film(agent, task, stage, newest_snapshot(folder))
+        frames = chain.from_iterable(film.episode(n, config.seed) for n in range(EPISODES))
+        encode_video(out, frames, FRAMES_PER_SECOND)
 
 
 class _Film:
