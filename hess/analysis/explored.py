@@ -49,7 +49,7 @@ def measures(run: Run) -> Figure:
         strict=True,
     ):
         axes.set_title(title)
-    figure.suptitle(f"{run.title}, at {steps_text(step)}", x=0.01, ha="left", fontsize=9)
+    style.add_title(figure, f"{run.title}, at {steps_text(step)}")
     return figure
 
 
@@ -60,7 +60,7 @@ def _draw_change(run: Run, axes: Axes, view: SnapshotView) -> None:
     if step is not None:
         maps.feature_change(axes, run.snapshot(step), view)
     else:
-        points = view.points(view.snapshot.states.embeddings)
+        points = view.projection(view.snapshot.states.embeddings)
         maps.dots(axes, points, color=style.FAINT, s=5)
         maps.label_space(axes, view, points)
     note = "no earlier φ" if step is None else f"since {steps_text(step)}"
@@ -87,7 +87,7 @@ def visits_over_time(run: Run) -> Figure:
         axes.set_title(steps_text(step))
         axes.label_outer()
     _bar(figure, mesh, list(row), "share of states")
-    figure.suptitle(f"{run.title}: visits in the plane", x=0.01, ha="left", fontsize=9)
+    style.add_title(figure, f"{run.title}: visits in the plane")
     return figure
 
 
@@ -102,7 +102,7 @@ def representation_over_time(runs: Sequence[Run]) -> Figure:
         latest = run.snapshot(steps[-1])
         tracks = [each.observations for each in latest.trajectories if len(each.observations) > 1]
         views = [view_of(run, step) for step in steps]
-        paths = [[v.points(v.snapshot.embed(track)) for track in tracks] for v in views]
+        paths = [[v.projection(v.snapshot.embed(track)) for track in tracks] for v in views]
         everything = np.concatenate([path for moment in paths for path in moment])
         for axes, view, moment in zip(row, views, paths, strict=False):
             for path in moment:
@@ -116,7 +116,7 @@ def representation_over_time(runs: Sequence[Run]) -> Figure:
             axes.set_axis_off()
     start_to_end_bar(figure, list(rows.ravel()))
     title = f"φ of the {len(tracks)} newest trajectories of {runs[0].config.task}"
-    figure.suptitle(title, x=0.01, ha="left", fontsize=9)
+    style.add_title(figure, title)
     return figure
 
 
@@ -137,8 +137,7 @@ def subgoals(runs: Sequence[Run]) -> Figure:
         plane.set_title("nearest visited x, y" if alone else "")
     subgoal_legend(figure)
     where = runs[0].title if alone else runs[0].config.task
-    title = f"{where}: subgoals of the newest episodes at {steps_text(step)}"
-    figure.suptitle(title, x=0.01, ha="left", fontsize=9)
+    style.add_title(figure, f"{where}: subgoals of the newest episodes at {steps_text(step)}")
     return figure
 
 
@@ -147,17 +146,17 @@ def subgoals_in_space(axes: Axes, view: SnapshotView, paths: bool = False) -> No
 
     With the paths of the episodes below them, where wanted.
     """
-    cloud = view.points(view.snapshot.states.embeddings)
+    cloud = view.projection(view.snapshot.states.embeddings)
     maps.dots(axes, cloud, color=style.FAINT, s=3 if paths else 4)
     if paths:
         for trajectory in view.snapshot.trajectories:
-            maps.start_to_end_path(axes, view.points(trajectory.embeddings))
+            maps.start_to_end_path(axes, view.projection(trajectory.embeddings))
     groups = [cloud]
     for trajectory in view.snapshot.trajectories:
         active = trajectory.active
-        selected = view.points(trajectory.selected[active])
-        imagined = view.points(trajectory.subgoals[active])
-        policy = view.points(trajectory.subgoals[~active])
+        selected = view.projection(trajectory.selected[active])
+        imagined = view.projection(trajectory.subgoals[active])
+        policy = view.projection(trajectory.subgoals[~active])
         for start, end in zip(selected, imagined, strict=True):
             axes.plot(*zip(start, end, strict=True), color=style.IMAGINED, linewidth=0.6, alpha=0.6)
         _marks(axes, policy, style.BY_POLICY, "x")
@@ -184,9 +183,8 @@ def subgoals_in_plane(axes: Axes, view: SnapshotView, paths: bool = False) -> No
 
 def view_of(run: Run, step: int) -> SnapshotView:
     """A snapshot with the projection of the run's last one, so that maps can be compared."""
-    snapshot = run.snapshot(step)
-    last = snapshot if step == max(run.snapshots) else run.snapshot(max(run.snapshots))
-    return SnapshotView(snapshot, run.plan, Projection.of(last))
+    last = run.snapshot(max(run.snapshots))
+    return SnapshotView(run.snapshot(step), run.plan, Projection.of(last))
 
 
 def steps_text(step: int) -> str:
@@ -250,7 +248,10 @@ _STAGE_SIDE = 3.0  # inches of a map
 @style.styled
 def stages(run: Run) -> Figure:
     """Trajectories and chosen subgoals early, in the middle and at the end of training."""
-    views = [view_of(run, step) for step in stage_steps(run)]
+    steps = list(run.snapshots)
+    if len(steps) < _STAGES:
+        raise NothingToDrawError(f"{run.title} has fewer than {_STAGES} snapshots")
+    views = [view_of(run, step) for step in (steps[0], steps[len(steps) // 2], steps[-1])]
     figure = style.new_figure(_STAGE_SIDE * len(views) + 0.8, 2 * _STAGE_SIDE + 0.9)
     above, below = figure.subplots(2, len(views), squeeze=False)
     for plane, space, view in zip(above, below, views, strict=True):
@@ -262,13 +263,5 @@ def stages(run: Run) -> Figure:
     start_to_end_bar(figure, [*above, *below])
     subgoal_legend(figure)
     title = f"{run.title}: the newest episodes in x, y (above) and in φ-space (below)"
-    figure.suptitle(title, x=0.01, ha="left", fontsize=9)
+    style.add_title(figure, title)
     return figure
-
-
-def stage_steps(run: Run) -> list[int]:
-    """The first snapshot, the one in the middle, and the last."""
-    steps = list(run.snapshots)
-    if len(steps) < _STAGES:
-        raise NothingToDrawError(f"{run.title} has fewer than {_STAGES} snapshots")
-    return [steps[0], steps[len(steps) // 2], steps[-1]]

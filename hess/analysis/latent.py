@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hess.analysis import maps, style
-from hess.analysis.explored import start_to_end_bar, steps_text
+from hess.analysis.explored import moments, start_to_end_bar, steps_text
 from hess.arrays import Floats
 from hess.errors import MissingExtraError
 from hess.runs.run import NothingToDrawError, Run
@@ -21,9 +21,7 @@ _EPISODES = 5  # more of them hide each other
 @style.styled
 def latent_trajectories(run: Run) -> Figure:
     """The newest trajectories in the plane and, by t-SNE, in the latent space; start to end."""
-    if not run.snapshots:
-        raise NothingToDrawError(f"{run.title} has no snapshots yet")
-    step = max(run.snapshots)
+    *_, step = moments(run)
     newest = newest_trajectories(run.snapshot(step))
     dim = newest[0].embeddings.shape[1] if newest else 0
     if dim < _MANY:
@@ -31,20 +29,19 @@ def latent_trajectories(run: Run) -> Figure:
         raise NothingToDrawError(
             f"the latent space of {run.title} has {dim} dimensions; `representation` shows it {how}"
         )
-    paths = _thinned(newest)
+    stride = stride_of(newest)
     figure = style.new_figure(7.2, 3.6)
     plane, space = figure.subplots(1, 2)
-    for positions, _ in paths:
-        maps.start_to_end_path(plane, positions)
-    maps.draw_plan(plane, run.plan, np.concatenate([positions for positions, _ in paths]))
+    positions = [each.positions[::stride] for each in newest]
+    for path in positions:
+        maps.start_to_end_path(plane, path)
+    maps.draw_plan(plane, run.plan, np.concatenate(positions))
     plane.set_title("in the plane")
-    _draw_space(space, [embeddings for _, embeddings in paths])
+    _draw_space(space, [each.embeddings[::stride] for each in newest])
     space.set_title("latent, t-SNE")
     start_to_end_bar(figure, [plane, space])
-    title = (
-        f"{run.title}: the newest trajectories at {steps_text(step)}, latent in {dim} dimensions"
-    )
-    figure.suptitle(title, x=0.01, ha="left", fontsize=9)
+    what = f"the newest trajectories at {steps_text(step)}, latent in {dim} dimensions"
+    style.add_title(figure, f"{run.title}: {what}")
     return figure
 
 
@@ -56,12 +53,6 @@ def newest_trajectories(snapshot: Snapshot) -> list[Trajectory]:
 def stride_of(trajectories: list[Trajectory]) -> int:
     """Every which state is drawn, so that all together are few enough."""
     return max(-(-sum(len(each.positions) for each in trajectories) // _POINTS), 1)
-
-
-def _thinned(trajectories: list[Trajectory]) -> list[tuple[Floats, Floats]]:
-    """Positions and embeddings of the states that are drawn."""
-    stride = stride_of(trajectories)
-    return [(each.positions[::stride], each.embeddings[::stride]) for each in trajectories]
 
 
 def _draw_space(axes: Axes, embeddings: list[Floats]) -> None:
@@ -84,5 +75,4 @@ def embed_in_plane(points: Floats, seed: int = 0) -> Floats:
     # From the principal components on, so that the coarse order survives; equal points have none.
     start = "pca" if points.std() > 0 else "random"
     method = TSNE(perplexity=neighbours, init=start, random_state=seed)
-    placed: Floats = method.fit_transform(points)
-    return placed
+    return method.fit_transform(points)

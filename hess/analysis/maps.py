@@ -38,10 +38,6 @@ class SnapshotView:
     plan: FloorPlan | None
     projection: Projection
 
-    def points(self, embeddings: Floats) -> Floats:
-        """Embeddings on paper. [n, d] -> [n, 2]."""
-        return self.projection(embeddings)
-
 
 def draw_plan(axes: Axes, plan: FloorPlan | None, positions: Floats) -> None:
     """Walls, block, start and goal on top of whatever is shown; units on the axes."""
@@ -81,7 +77,7 @@ def plane_density(axes: Axes, view: SnapshotView) -> QuadMesh:
 
 def space_density(axes: Axes, view: SnapshotView) -> QuadMesh:
     """The same in φ-space (Fig. 3b)."""
-    points = view.points(view.snapshot.states.embeddings)
+    points = view.projection(view.snapshot.states.embeddings)
     mesh = _density(axes, points, extent(points))
     label_space(axes, view, points)
     return mesh
@@ -90,18 +86,13 @@ def space_density(axes: Axes, view: SnapshotView) -> QuadMesh:
 def feature_change(axes: Axes, before: Snapshot, view: SnapshotView) -> None:
     """Arrows from φ of some states then to φ of the same states now (Fig. 3c)."""
     observations = view.snapshot.states.observations[:ARROWS]
-    then, now = (
-        view.points(before.embed(observations)),
-        view.points(view.snapshot.embed(observations)),
-    )
-    points = view.points(view.snapshot.states.embeddings)
+    then = view.projection(before.embed(observations))
+    now = view.projection(view.snapshot.embed(observations))
+    points = view.projection(view.snapshot.states.embeddings)
     dots(axes, points, color=style.FAINT, s=5)
-    move = now - then
     axes.quiver(
-        then[:, 0],
-        then[:, 1],
-        move[:, 0],
-        move[:, 1],
+        *then.T,
+        *(now - then).T,
         angles="xy",
         scale_units="xy",
         scale=1.0,
@@ -119,7 +110,7 @@ def measure(axes: Axes, view: SnapshotView, values: Floats, colours: str) -> Pat
     Values are per cell.
     """
     states = view.snapshot.states
-    points = view.points(states.embeddings)
+    points = view.projection(states.embeddings)
     own = np.append(values, np.nan)[view.snapshot.cells.indices(states.embeddings)]
     known = np.isfinite(own)
     if view.snapshot.cells.plane.shape[1] == 2:
@@ -132,7 +123,7 @@ def measure(axes: Axes, view: SnapshotView, values: Floats, colours: str) -> Pat
 def _cell_borders(axes: Axes, view: SnapshotView) -> None:
     cells = view.snapshot.cells
     around = cells.size / 2 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
-    corners = view.points((cells.centres[:, None] + around) @ np.linalg.pinv(cells.plane))
+    corners = view.projection((cells.centres[:, None] + around) @ np.linalg.pinv(cells.plane))
     axes.add_collection(
         PolyCollection(
             list(corners), facecolor="none", edgecolor="#D5DBE2", linewidth=0.7, zorder=0
@@ -195,5 +186,4 @@ def _density(axes: Axes, points: Floats, box: Box) -> QuadMesh:
 
 def _blurred(image: Floats) -> Floats:
     """With a standard deviation of one pixel; nothing lies outside of the image."""
-    blurred: Floats = gaussian_filter(image, 1.0, mode="constant", radius=3)
-    return blurred
+    return gaussian_filter(image, 1.0, mode="constant", radius=3)

@@ -49,7 +49,7 @@ def skill_traces(run: Run) -> Figure:
     for axes in row[1:]:
         axes.set_ylabel("")
     _draw_key(key)
-    figure.suptitle(f"{run.title}: traces of skills", x=0.01, ha="left", fontsize=9)
+    style.add_title(figure, f"{run.title}: traces of skills")
     return figure
 
 

@@ -12,6 +12,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from numpy.typing import NDArray
 
 from hess.files import write_atomic
@@ -35,7 +36,6 @@ START_TO_END = LinearSegmentedColormap.from_list(
     "start_to_end", ["#C1272D", "#E8894A", "#E7D4A8", "#6FA8D6", "#0B3C8C"]
 )
 
-_NOTE = "Comment"  # a name that PNG knows
 FORMATS = (".png", ".pdf")
 
 STYLE = Path(__file__).with_name("hess.mplstyle")
@@ -56,11 +56,13 @@ def styled(draw: Callable[Drawing, Figure]) -> Callable[Drawing, Figure]:
 
 def new_figure(width: float, height: float) -> Figure:
     """An empty figure, in inches; no window and no list keeps it alive."""
-    figure = Figure(figsize=(width, height), layout="compressed")
-    engine = figure.get_layout_engine()
-    assert engine is not None
-    engine.set(w_pad=0.06, h_pad=0.07)  # type: ignore[call-arg]
-    return figure
+    layout = ConstrainedLayoutEngine(compress=True, w_pad=0.06, h_pad=0.07)
+    return Figure(figsize=(width, height), layout=layout)
+
+
+def add_title(figure: Figure, text: str) -> None:
+    """A line above all panels."""
+    figure.suptitle(text, x=0.01, ha="left", fontsize=9)
 
 
 def save_figure(figure: Figure, path: Path, note: str | None = None) -> None:
@@ -68,7 +70,7 @@ def save_figure(figure: Figure, path: Path, note: str | None = None) -> None:
     content = io.BytesIO()
     kind = path.suffix.lstrip(".")
     # Without the date, the same run gives the same file.
-    metadata = {"CreationDate": None} if kind == "pdf" else {_NOTE: note} if note else None
+    metadata = {"CreationDate": None} if kind == "pdf" else {"Comment": note} if note else None
     with mpl.rc_context(fname=STYLE):
         figure.savefig(content, format=kind, metadata=metadata)
     write_atomic(path, content.getvalue())

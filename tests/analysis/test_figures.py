@@ -71,7 +71,7 @@ def test_the_borders_of_cells_enclose_their_states(deep_run: Run) -> None:
     axes = style.new_figure(3, 3).subplots()
     maps.measure(axes, view, cells.counts, style.MEASURE)
     (borders,) = [each for each in axes.collections if isinstance(each, PolyCollection)]
-    points, found = view.points(states.embeddings), cells.indices(states.embeddings)
+    points, found = view.projection(states.embeddings), cells.indices(states.embeddings)
     for point, cell in zip(points[:200], found[:200], strict=True):
         assert cell < 0 or borders.get_paths()[cell].contains_point(tuple(point), radius=0.1)
 
