@@ -145,7 +145,7 @@ def _step(name: str, size: Size, task_name: str) -> Measurement:
 
 def _config(name: str, size: Size, task: Task) -> Config:
     """HESS as it is from the first success on: both levels learn, and subgoals are selected."""
-    config: Config = override(
+    return override(
         method(name).apply(Config(task=task.name)),
         {
             "high.warmup": "policy",
@@ -155,7 +155,6 @@ def _config(name: str, size: Size, task: Task) -> Config:
             "representation.minibatches": 100,
         },
     )
-    return config
 
 
 # --- noise ------------------------------------------------------------------------------------

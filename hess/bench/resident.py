@@ -19,8 +19,6 @@ from hess.replay.ring import insert
 
 MEGABYTE = 1e6
 _GROWTH, _RESIDENT = 20.0, 1500.0  # goals in MB
-
-
 _FEW_UPDATES = {"low.updates_per_decision": 0.01, "representation.minibatches": 100}
 
 
@@ -54,7 +52,7 @@ def _growth_row(size: Size) -> Row:
 def _config(steps: int) -> Config:
     """Everything that a run does, often, with few gradient steps: they allocate the same."""
     tenth = steps // 10
-    config: Config = override(
+    return override(
         preset("default"),
         {
             "task": "PointMaze",
@@ -69,7 +67,6 @@ def _config(steps: int) -> Config:
             "record.snapshot_interval": tenth,
         },
     )
-    return config
 
 
 def _resident_row(size: Size) -> Row:

@@ -90,19 +90,17 @@ def _default_speed(size: Size, task: str) -> float:
     return _training_speed(watch, size)
 
 
-def paper_networks() -> Config:
-    """The paper's config, with as many low-level updates a step as the default makes."""
-    config: Config = override(preset("paper"), {"low.updates_per_decision": 0.4})
-    return config
-
-
 def bench_config(size: Size, task: str, start: Config | None = None) -> Config:
-    """A config, that of the paper's networks if none is given, in cycles of some episodes."""
-    given, horizon = start or paper_networks(), TASKS[task].horizon
+    """A config in cycles of some episodes.
+
+    By default the paper's, with as many low-level updates a step as the default makes.
+    """
+    given = start or override(preset("paper"), {"low.updates_per_decision": 0.4})
+    horizon = TASKS[task].horizon
     cycle_steps = size.cycle * horizon
     evaluated = max(1, round(given.evaluation.episodes * cycle_steps / given.evaluation.interval))
     share = size.cycle / given.representation.interval
-    config: Config = override(
+    return override(
         given,
         {
             "task": task,
@@ -117,7 +115,6 @@ def bench_config(size: Size, task: str, start: Config | None = None) -> Config:
             "record.snapshot_interval": 2 * cycle_steps,
         },
     )
-    return config
 
 
 def _measure(size: Size, task_name: str) -> TrainingSpeeds:
@@ -127,7 +124,14 @@ def _measure(size: Size, task_name: str) -> TrainingSpeeds:
     agent = train_watched(config, watch)
     speed = (before + core_speed(size)) / 2
     collector = Collector(override(config, {"seed": 1}), 1)
-    episodes, environment = _collect(collector, agent, size.cycle)
+    episodes: list[Episode] = []
+
+    def collect() -> None:
+        for number in range(size.cycle):  # with a policy that is made anew, as in training
+            future = collector.submit(agent.policy(0.0), number)[0]
+            episodes.append(future.result().episode)
+
+    environment = seconds(collect)
     collector.close()
     learner = seconds(lambda: _learn(agent, episodes))
     with busy_core():
@@ -147,18 +151,6 @@ def _training_speed(watch: Watch, size: Size) -> float:
     last = watch.rounds[-1]
     first = watch.rounds[-1 - size.cycles * size.cycle]
     return (last.step - first.step) / (last.seconds - first.seconds)
-
-
-def _collect(collector: Collector, agent: Agent, count: int) -> tuple[list[Episode], float]:
-    """Episodes and the seconds that they took; the policy is made anew for each, as in training."""
-    episodes: list[Episode] = []
-
-    def work() -> None:
-        for number in range(count):
-            future = collector.submit(agent.policy(0.0), number)[0]
-            episodes.append(future.result().episode)
-
-    return episodes, seconds(work)
 
 
 def _learn(agent: Agent, episodes: list[Episode]) -> None:
@@ -188,14 +180,11 @@ class Watch:
         """A round has been learned from."""
         self.rounds.append(Round(step, time.perf_counter(), self._value()))
 
-    def evaluation(self, values: dict[str, float], seconds: float) -> None:
-        """Not shown."""
+    def evaluation(self, values: dict[str, float], seconds: float) -> None: ...
 
-    def progress(self, what: str, share: float) -> None:
-        """Not shown."""
+    def progress(self, what: str, share: float) -> None: ...
 
-    def message(self, text: str) -> None:
-        """Not shown."""
+    def message(self, text: str) -> None: ...
 
 
 def train_watched(config: Config, watch: Watch) -> Agent:
