@@ -67,23 +67,20 @@ def intrinsic_variance(runs: Sequence[Run], smooth: int = 1) -> Figure:
 
     Log scale: methods measure in units of their own, and what counts is how fast it vanishes.
     """
-    panels = {
-        task: [setting for setting in by_method(own) if _variances(setting)]
-        for task, own in by_task(runs).items()
-    }
-    panels = {task: settings for task, settings in panels.items() if settings}
+    panels: dict[str, dict[str, list[Series]]] = {}
+    for task, own in by_task(runs).items():
+        for setting in by_method(own):
+            if series := _variances(setting):
+                panels.setdefault(task, {})[setting.label] = series
     if not panels:
         raise NothingToDrawError("no run has an intrinsic reward")
     figure, grid = _grid(len(panels), 3.6, 2.8)
-    labels = list(dict.fromkeys(s.label for group in panels.values() for s in group))
-    for axes, (task, settings) in zip(grid, panels.items(), strict=True):
-        for setting in settings:
-            series = _variances(setting)
-            curve = average(series, smooth)
-            assert curve is not None
+    labels = list(dict.fromkeys(label for panel in panels.values() for label in panel))
+    for axes, (task, panel) in zip(grid, panels.items(), strict=True):
+        for label, series in panel.items():
             lowest = float(min(each.values.min() for each in series))
-            number = labels.index(setting.label)
-            _draw_mean(axes, curve, setting.label, number, (lowest, math.inf))
+            curve = average(series, smooth)
+            _draw_mean(axes, curve, label, labels.index(label), (lowest, math.inf))
         axes.set(yscale="log", ylabel="variance of the intrinsic reward")
         axes.set_title(task, fontsize=9)
         axes.grid(axis="y")

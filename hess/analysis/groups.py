@@ -38,17 +38,16 @@ class Setting:
     def curve(self, smooth: int) -> Curve | None:
         """Success in evaluation over steps; None before the first evaluation."""
         found = [run.evaluations.get("success_rate") for run in self.runs]
-        return average([series for series in found if series is not None], smooth)
+        series = [each for each in found if each is not None]
+        return average(series, smooth) if series else None
 
 
-def average(series: Sequence[Series], smooth: int = 1) -> Curve | None:
+def average(series: Sequence[Series], smooth: int = 1) -> Curve:
     """Mean and interval over seeds, as far as all of them have come.
 
     Each point is a mean of the last `smooth` evaluations, or of fewer: a tenth of a curve at most,
     so that a short one does not seem to rise slowly.
     """
-    if not series:
-        return None
     last = min(each.steps[-1] for each in series)
     steps = np.unique(np.concatenate([each.steps for each in series]))
     steps = steps[steps <= last]
