@@ -65,7 +65,7 @@ def _draw_space(axes: Axes, embeddings: list[Floats]) -> None:
     axes.set(xlabel="t-SNE, 1st", ylabel="t-SNE, 2nd", xticks=[], yticks=[])
 
 
-def embed_in_plane(points: Floats, seed: int = 0) -> Floats:
+def embed_in_plane(points: Floats) -> Floats:
     """Points that are near each other stay near each other, by t-SNE. [n, d] -> [n, 2]."""
     try:
         from sklearn.manifold import TSNE
@@ -74,5 +74,5 @@ def embed_in_plane(points: Floats, seed: int = 0) -> Floats:
     neighbours = min(30.0, (len(points) - 1) / 3)
     # From the principal components on, so that the coarse order survives; equal points have none.
     start = "pca" if points.std() > 0 else "random"
-    method = TSNE(perplexity=neighbours, init=start, random_state=seed)
+    method = TSNE(perplexity=neighbours, init=start, random_state=0)
     return method.fit_transform(points)

@@ -169,9 +169,9 @@ def noise_episode(shape: EpisodeShape, rng: np.random.Generator) -> Episode:
     return episode._replace(length=np.asarray(shape.horizon, np.int32))
 
 
-def noise_replay(shape: EpisodeShape, episodes: int, seed: int = 0) -> Replay:
+def noise_replay(shape: EpisodeShape, episodes: int) -> Replay:
     """A full ring."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     replay = empty_replay(shape, episodes * shape.horizon)
     for _ in range(episodes):
         replay = insert(replay, noise_episode(shape, rng))

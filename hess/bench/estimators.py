@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import statistics
 from collections.abc import Callable
 from itertools import cycle
@@ -59,14 +58,14 @@ def _row(name: str, found: Costs) -> Row:
     *works, memory = found._asdict().items()
     parts = ", ".join(f"{work} {seconds * MILLISECONDS:.2f} ms" for work, seconds in works)
     note = f"{parts}, memory {memory[1] / MEGABYTE:.1f} MB"
-    row = compared("measures", name, "µs", ([step], [STEP]), "a step of training", note=note)
-    return dataclasses.replace(row, goal=Goal("at most", _SHARE))
+    pair, goal = ([step], [STEP]), Goal("at most", _SHARE)
+    return compared("measures", name, "µs", pair, "a step of training", goal=goal, note=note)
 
 
 def costs(name: str, dim: int, size: Size) -> Costs:
     """Measured on one core, with `size.capacity` stored states in all d directions."""
     config = ExplorationConfig(counts=name, directions=0)  # type: ignore[arg-type]
-    walks = wanderings(size.capacity // _EPISODE, dim)
+    walks = random_walks(size.capacity // _EPISODE, dim)
     stride = Config().subgoal_interval // _PARTS
     steps = Boundaries(
         embeddings=walks[:, ::stride],
@@ -122,7 +121,7 @@ def _median(work: Callable[[], None], size: Size) -> float:
     return statistics.median(cpu_seconds(work) for _ in range(size.repetitions))
 
 
-def wanderings(episodes: int, dim: int) -> Floats:
+def random_walks(episodes: int, dim: int) -> Floats:
     """Episodes that wander off from one place, about 30 wide in all. -> [E, steps + 1, d]."""
     rng = np.random.default_rng(dim)
     heading = rng.normal(size=(episodes, 1, dim)) * 0.01

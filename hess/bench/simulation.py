@@ -21,9 +21,9 @@ _LIMIT, _LIMIT_WITH_IMAGES, _POINT_SPEED = 1.10, 1.5, 50_000
 Env = gymnasium.Env[Any, Any]
 
 
-def rows(size: Size, tasks: tuple[str, ...] | None = None) -> list[Row]:
+def rows(size: Size) -> list[Row]:
     """One row for every registered task."""
-    return [_row(task, size) for task in tasks or TASKS]
+    return [_row(task, size) for task in TASKS]
 
 
 def _row(task: str, size: Size) -> Row:
