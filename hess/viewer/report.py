@@ -10,7 +10,6 @@ import shlex
 from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +43,11 @@ _FIGURES = {  # of one run, as `hess plot` calls them, under their headings
 
 def write_report(runs: Sequence[Run], out: Path) -> None:
     """Write the report of one run or of many."""
-    shown = list(runs) if len(runs) == 1 else _worth_showing(runs)
     if len(runs) == 1:
-        title = runs[0].title
+        shown, title = list(runs), runs[0].title
         before, after = _facts(runs[0]) + _command_card(runs[0]), _run_cards(runs[0])
     else:
-        title = f"{len(runs)} runs"
+        shown, title = _worth_showing(runs), f"{len(runs)} runs"
         before, after = _table(runs) + _comparisons(runs), ""
     style = Path(__file__).with_name("report.css").read_text()
     page = bundle(f"HESS: {escape(title)}", before, after, style, _data(shown))
@@ -231,7 +229,7 @@ _POLICY = (
 
 def static_text(name: str) -> str:
     """A file of the page."""
-    return (files("hess.viewer") / "static" / name).read_text()
+    return (Path(__file__).with_name("static") / name).read_text()
 
 
 def bundle(title: str, before: str, after: str, style: str, data: dict[str, Any]) -> str:
@@ -262,22 +260,20 @@ def bundle(title: str, before: str, after: str, style: str, data: dict[str, Any]
 
 def joined_modules(first: str) -> str:
     """The modules that `first` needs as one plain script, each a function's body of its own."""
-    order: list[str] = []
-    sources: dict[str, str] = {}
+    sources: dict[str, str] = {}  # each after those that it needs
 
-    def visit(name: str) -> None:
-        if name in sources:
-            return
-        sources[name] = _EMBEDDED_API if name == "api.js" else static_text(name)
-        for _, needed in _IMPORT.findall(sources[name]):
-            visit(needed)
-        order.append(name)
+    def add(name: str) -> None:
+        source = _EMBEDDED_API if name == "api.js" else static_text(name)
+        for _, needed in _IMPORT.findall(source):
+            if needed not in sources:
+                add(needed)
+        sources[name] = source
 
-    visit(first)
+    add(first)
     parts = ['"use strict";\nconst modules = {};']
-    for name in order:
-        exported = ", ".join(_EXPORT.findall(sources[name]))
-        body = _IMPORT.sub(r'const \1 = modules["\2"];', sources[name])
+    for name, source in sources.items():
+        exported = ", ".join(_EXPORT.findall(source))
+        body = _IMPORT.sub(r'const \1 = modules["\2"];', source)
         body = re.sub(r"^export ", "", body, flags=re.MULTILINE)
         parts.append(f'modules["{name}"] = (() => {{\n{body}\nreturn {{{exported}}};\n}})();')
     return "\n".join(parts)
