@@ -1,4 +1,4 @@
-"""What every logged quantity means, for the report, the viewer and the documentation."""
+"""What logged quantities mean, for figures, the report and the viewer (all: docs/metrics.md)."""
 
 from __future__ import annotations
 
