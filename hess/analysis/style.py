@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -40,18 +38,8 @@ FORMATS = (".png", ".pdf")
 
 STYLE = Path(__file__).with_name("hess.mplstyle")
 
-Drawing = ParamSpec("Drawing")
-
-
-def styled(draw: Callable[Drawing, Figure]) -> Callable[Drawing, Figure]:
-    """Draw a figure in our style, and leave the style of the caller's own figures alone."""
-
-    @wraps(draw)
-    def styled_draw(*args: Drawing.args, **kwargs: Drawing.kwargs) -> Figure:
-        with mpl.rc_context(fname=STYLE):
-            return draw(*args, **kwargs)
-
-    return styled_draw
+styled = mpl.rc_context(fname=STYLE)
+"""Decorates what draws in our style, and leaves the style of the caller's own figures alone."""
 
 
 def new_figure(width: float, height: float) -> Figure:

@@ -11,8 +11,8 @@ import importlib
 import multiprocessing
 import os
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -26,9 +26,9 @@ _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class Worker:
-    """A process that measures, seen from outside."""
+    """A process that measures with `module:function`, seen from outside."""
 
-    def __init__(self, target: str, size: Size, cores: Sequence[int], blas_threads: int):
+    def __init__(self, target: str, size: Size, cores: Sequence[int], blas_threads: int = 1):
         self._name = target.rpartition(":")[2]
         context = multiprocessing.get_context("spawn")  # a fork would have our JAX in it
         self._pipe, theirs = context.Pipe()
@@ -56,23 +56,15 @@ class Worker:
             self._pipe.send("measure")
         return float(self.listen())
 
-
-@contextmanager
-def worker(
-    target: str, size: Size, cores: Sequence[int], blas_threads: int = 1
-) -> Iterator[Worker]:
-    """Start one for `module:function`; it ends with the `with` block."""
-    started = Worker(target, size, cores, blas_threads)
-    try:
-        yield started
-    finally:
-        started.process.kill()
-        started.process.join()
+    def close(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.join()
 
 
 def rows_of(target: str, size: Size, cores: Sequence[int]) -> list[Row]:
     """The rows that `module:function` gives, measured in a process of their own."""
-    with worker(target, size, cores) as measuring:
+    with closing(Worker(target, size, cores)) as measuring:
         rows: list[Row] = measuring.listen()
     return rows
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import statistics
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -27,7 +28,7 @@ from hess.bench.measuring import (
     fitting_seconds,
     in_turns,
 )
-from hess.bench.processes import worker
+from hess.bench.processes import Worker
 
 OBSERVATION, ACTION, HIDDEN, BATCH = 33, 8, (256, 256), 128  # AntMaze's low level, as published
 SIDE = 1024
@@ -49,8 +50,8 @@ def baseline_rows(size: Size, cores: Sequence[int]) -> list[Row]:
 def _rows(group: str, other: str, other_name: str, size: Size, cores: Sequence[int]) -> list[Row]:
     count = len(cores)
     with (
-        worker("hess.bench.updates:update", size, cores) as ours,
-        worker(f"hess.bench.updates:{other}", size, cores, blas_threads=count) as theirs,
+        closing(Worker("hess.bench.updates:update", size, cores)) as ours,
+        closing(Worker(f"hess.bench.updates:{other}", size, cores, blas_threads=count)) as theirs,
     ):
         ours.listen()
         theirs.listen()

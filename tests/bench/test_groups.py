@@ -7,6 +7,7 @@ the sizes that are published.
 from __future__ import annotations
 
 import math
+from contextlib import closing
 
 import pytest
 
@@ -14,7 +15,7 @@ from hess import runtime
 from hess.agents.hess.exploration.visits import ESTIMATORS
 from hess.bench import components, estimators, resident, simulation, training
 from hess.bench.measuring import FULL, QUICK, Row, Size
-from hess.bench.processes import Worker, rows_of, worker
+from hess.bench.processes import Worker, rows_of
 from hess.bench.table import _no_baseline
 from hess.bench.updates import limit_rows, stable_baselines
 from hess.config import RecordConfig
@@ -96,6 +97,10 @@ def test_stable_baselines_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     assert stable_baselines(TINY)() > 0
 
 
+def matmul_worker() -> Worker:
+    return Worker("hess.bench.updates:matmul", TINY, runtime.available_cores()[:1])
+
+
 def test_a_failing_worker_is_one_sentence() -> None:
     with pytest.raises(HessError, match=r"measuring 'nothing' failed: .*nothing"):
         rows_of("hess.bench.components:nothing", TINY, runtime.available_cores()[:1])
@@ -109,7 +114,7 @@ def test_a_worker_ends_when_the_block_fails() -> None:
 
 
 def _fail_inside(workers: list[Worker]) -> None:
-    with worker("hess.bench.updates:matmul", TINY, runtime.available_cores()[:1]) as asked:
+    with closing(matmul_worker()) as asked:
         workers.append(asked)
         raise RuntimeError
 
@@ -170,7 +175,7 @@ def test_growth_compares_the_second_quarter_with_the_last() -> None:
 
 
 def test_a_killed_worker_is_one_sentence() -> None:
-    with worker("hess.bench.updates:matmul", TINY, runtime.available_cores()[:1]) as asked:
+    with closing(matmul_worker()) as asked:
         asked.listen()
         asked.process.kill()
         asked.process.join()
