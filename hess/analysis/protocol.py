@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -138,9 +137,3 @@ def departures(curve: RecordedSeed) -> list[str]:
 
 def _listed(seeds: Sequence[int]) -> str:
     return f"seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}"
-
-
-def repeated(curves: Sequence[RecordedSeed]) -> list[int]:
-    """Seeds that occur more than once."""
-    counts = Counter(curve.seed for curve in curves)
-    return [seed for seed, count in counts.items() if count > 1]

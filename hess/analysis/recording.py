@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hess.analysis.protocol import (
-    ENVIRONMENT,
-    breaches,
-    differences,
-    repeated,
-    row_breaches,
-    settings,
-)
+from hess.analysis.protocol import ENVIRONMENT, breaches, differences, row_breaches, settings
 from hess.analysis.recorded import RecordedSeed, read_table, table_path, write_table
 from hess.config import Config, flat_fields
 from hess.envs.arguments import label
@@ -113,15 +107,20 @@ def _merged(recorded: Sequence[RecordedSeed], new: Sequence[RecordedSeed]) -> li
             f"the recorded row {where} breaks the protocol: {'; '.join(found)}; "
             "--replace makes the row anew"
         )
-    if twice := repeated(new):
+    if twice := _repeated(new):
         raise HessError(f"seed {twice[0]} {where} is given twice; name one run per seed")
-    if twice := repeated([*row, *new]):
+    if twice := _repeated([*row, *new]):
         raise HessError(
             f"seed {twice[0]} {where} is recorded already; --replace makes the row anew"
         )
     for curve in new:
         _refuse_other_settings(curve, [*recorded, *new][0], where)
     return [*row, *new]
+
+
+def _repeated(curves: Sequence[RecordedSeed]) -> list[int]:
+    counts = Counter(curve.seed for curve in curves)
+    return [seed for seed, count in counts.items() if count > 1]
 
 
 def _same(curve: RecordedSeed, other: RecordedSeed) -> bool:

@@ -109,17 +109,15 @@ class Handler(BaseHTTPRequestHandler):
             )
         parts = urlsplit(self.path)
         query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+        library, name, step = self.server.library, query.get("name", ""), query.get("step", "")
         if parts.path == "/api/runs":
-            return _json(HTTPStatus.OK, self.server.library.runs())
+            return _json(HTTPStatus.OK, library.runs())
         if parts.path == "/api/run":
-            return _json(HTTPStatus.OK, self.server.library.run(query.get("name", "")))
+            return _json(HTTPStatus.OK, library.run(name))
         if parts.path == "/api/snapshot":
-            step = query.get("step", "")
             if not step.isdecimal():
                 raise HessError(f"{step!r} is not a step")
-            return _json(
-                HTTPStatus.OK, self.server.library.snapshot(query.get("name", ""), int(step))
-            )
+            return _json(HTTPStatus.OK, library.snapshot(name, int(step)))
         page = static_files().get("/index.html" if parts.path == "/" else parts.path)
         return page or _json(HTTPStatus.NOT_FOUND, {"error": f"there is no {parts.path!r}"})
 
