@@ -17,7 +17,7 @@ from hess.agents.agent import Agent
 from hess.agents.methods import import_method
 from hess.agents.playing import Playing, State, check_state, split_batch, started
 from hess.arrays import Floats
-from hess.config import Config, fill, override
+from hess.config import Config, override
 from hess.config.presets import preset as find_preset
 from hess.envs.adapter import Task, position_of
 from hess.envs.arguments import collected as with_arguments
@@ -68,7 +68,7 @@ class Adapter(NamedTuple):
 def make_config(task: str, method: str = "hess", preset: str = "default", **fields: Any) -> Config:
     """A config: the preset, then the method's row, then fields such as `low__hindsight=0.5`."""
     values = with_arguments({name.replace("__", "."): value for name, value in fields.items()})
-    return fill(import_method(method).apply(find_preset(preset)), {"task": task, **values})
+    return override(import_method(method).apply(find_preset(preset)), {"task": task, **values})
 
 
 def train(
@@ -182,7 +182,7 @@ class LoadedAgent:
         self, seed: int = 0, env: Mapping[str, Any] | None = None, success: str | None = None
     ) -> Config:
         """The run's config, with what is to be different in an evaluation."""
-        config: Config = override(
+        return override(
             self.config,
             {
                 "env": merged(self.config.env, env or {}),
@@ -191,7 +191,6 @@ class LoadedAgent:
                 "seed": seed,
             },
         )
-        return config
 
     def evaluate(
         self,
@@ -269,8 +268,7 @@ def _adapter(config: Config) -> Adapter:
 
 def _small_agent(config: Config, shape: EpisodeShape) -> Agent:
     """Nothing is stored or learned any more: a ring of one episode saves a lot of memory."""
-    small: Config = override(config, {"capacity": shape.horizon})
-    return import_method(config.method).build(small, shape)
+    return import_method(config.method).build(override(config, {"capacity": shape.horizon}), shape)
 
 
 def evaluate(

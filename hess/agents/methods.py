@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from hess.config import Config, fill, override
+from hess.config import Config, override
 from hess.errors import HessError, unknown
 
 if TYPE_CHECKING:
@@ -46,8 +46,7 @@ class Method:
 
     def apply(self, config: Config) -> Config:
         """The config with this method's overrides."""
-        changed: Config = override(config, {"method": self.name, **self.overrides})
-        return changed
+        return override(config, {"method": self.name, **self.overrides})
 
 
 _LESSON: dict[str, Any] = {
@@ -220,7 +219,7 @@ def register_method(
     if not re.fullmatch(r"[\w.]+:\w+", target):
         raise HessError(f"the agent of a method must be a class of a module, not {target!r}")
     changes = dict(overrides or {})
-    fill(Config(), changes)
+    override(Config(), changes)
     row = Method(name, summary, "none", changes, target)
     if METHODS.get(name, row) != row:
         raise HessError(f"the method {name!r} exists already; rename yours")

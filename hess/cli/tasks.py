@@ -56,8 +56,7 @@ class CheckEnv:
         from hess.config import Config, override
 
         given = {name: value for name, value in vars(self).items() if value is not None}
-        config: Config = override(Config(), given)
-        return config
+        return override(Config(), given)
 
 
 @dataclass(frozen=True)

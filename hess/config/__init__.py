@@ -27,7 +27,6 @@ __all__ = [
     "LowConfig",
     "RecordConfig",
     "RepresentationConfig",
-    "fill",
     "flat_fields",
     "override",
 ]
@@ -100,32 +99,27 @@ class Config:
     record: RecordConfig = field(default_factory=RecordConfig)
 
 
-def override(config: Any, values: dict[str, Any]) -> Any:
-    """A copy of a (nested) config with dotted fields replaced: {"low.hindsight": 0.3}."""
+def override(config: Config, values: Mapping[str, Any]) -> Config:
+    """A copy with dotted fields replaced, {"low.hindsight": 0.3}; unknown names are refused."""
+    known = flat_fields(config)
     for name, value in values.items():
-        head, _, rest = name.partition(".")
-        inner = override(getattr(config, head), {rest: value}) if rest else value
-        config = dataclasses.replace(config, **{head: inner})
+        if name not in known:
+            raise unknown("field", name, known)
+        part, _, own = name.rpartition(".")
+        if part:
+            inner = dataclasses.replace(getattr(config, part), **{own: value})
+            config = dataclasses.replace(config, **{part: inner})
+        else:
+            config = dataclasses.replace(config, **{own: value})
     return config
 
 
 def flat_fields(config: Any, prefix: str = "") -> dict[str, Any]:
-    """All fields under dotted names."""
+    """All fields of a config, or of a parsed config.json, under dotted names."""
     fields: dict[str, Any] = {}
-    for each in dataclasses.fields(config):
-        value = getattr(config, each.name)
-        if dataclasses.is_dataclass(value):
-            fields |= flat_fields(value, f"{prefix}{each.name}.")
+    for name, value in (config if isinstance(config, Mapping) else vars(config)).items():
+        if isinstance(value, Mapping) or dataclasses.is_dataclass(value):
+            fields |= flat_fields(value, f"{prefix}{name}.")
         else:
-            fields[prefix + each.name] = value
+            fields[prefix + name] = tuple(value) if isinstance(value, list) else value
     return fields
-
-
-def fill(config: Config, values: Mapping[str, Any]) -> Config:
-    """`override` that refuses names which are no fields."""
-    known = flat_fields(config)
-    for name in values:
-        if name not in known:
-            raise unknown("field", name, known)
-    filled: Config = override(config, dict(values))
-    return filled

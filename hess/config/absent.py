@@ -6,9 +6,12 @@ a part of the config are written as `exploration.pool`.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Mapping
 from typing import Any
+
+from hess.config import flat_fields
 
 WHEN_ABSENT: dict[str, Any] = {
     "env": (),
@@ -52,26 +55,13 @@ WHEN_ABSENT: dict[str, Any] = {
 
 def complete_fields(config: Mapping[str, Any]) -> dict[str, Any]:
     """All fields of a parsed config.json under dotted names, with those that came later."""
-    return WHEN_ABSENT | _flat(config)
+    return WHEN_ABSENT | flat_fields(config)
 
 
-def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    fields: dict[str, Any] = {}
-    for name, value in values.items():
-        if isinstance(value, dict):
-            fields |= _flat(value, f"{prefix}{name}.")
-        else:
-            fields[prefix + name] = tuple(value) if isinstance(value, list) else value
-    return fields
-
-
-_noticed: set[tuple[str, ...]] = set()
-
-
+@functools.cache
 def notice(where: str, *names: str) -> None:
     """Say once per program which values a file without these fields is taken to have."""
-    if names and (where, *names) not in _noticed:
-        _noticed.add((where, *names))
+    if names:
         values = ", ".join(f"{name}={WHEN_ABSENT[name]!r}" for name in names)
         print(
             f"hess: {where} is older than these settings, they count as {values}", file=sys.stderr

@@ -102,5 +102,4 @@ def preset(name: str) -> Config:
     """The config of that name."""
     if name not in PRESETS:
         raise unknown("preset", name, PRESETS)
-    config: Config = override(Config(), PRESETS[name])
-    return config
+    return override(Config(), PRESETS[name])

@@ -23,7 +23,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from hess.agents.methods import import_method
 from hess.analysis.protocol import budget
-from hess.config import Config, fill, flat_fields
+from hess.config import Config, flat_fields, override
 from hess.config.presets import preset as find_preset
 from hess.envs.arguments import collected, label, parse_value
 from hess.envs.registry import TASKS
@@ -87,7 +87,7 @@ def planned_run(
     """One run, checked: names exist and values are possible on the task."""
     start = import_method(method).apply(find_preset(preset))
     length = {"steps": budget(task) or start.steps}
-    config = fill(start, {**length, **collected(values), "task": task, "seed": seed})
+    config = override(start, {**length, **collected(values), "task": task, "seed": seed})
     validate(config, _horizon(config))
     return PlannedRun(config, _name(start, config, preset))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hess.api import make_config
-from hess.config import fill, flat_fields
+from hess.config import flat_fields, override
 from hess.errors import HessError
 from hess.sweeps.reproduction import miniature
 from hess.training.validation import validate
@@ -47,7 +47,7 @@ def test_a_twentieth() -> None:
 @pytest.mark.parametrize("scale", [1e-6, 0.001, 0.05, 0.5, 0.999])
 def test_every_scale_can_be_trained_and_nothing_grows(scale: float) -> None:
     values = miniature(CONFIG, scale)
-    small = fill(CONFIG, values)
+    small = override(CONFIG, values)
     validate(small, 500)
     before = flat_fields(CONFIG)
     assert all(values[name] <= before[name] for name in values)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hess.config import Config, flat_fields, override
-from hess.config.absent import WHEN_ABSENT, _noticed
+from hess.config.absent import WHEN_ABSENT, notice
 from hess.errors import HessError
 from hess.files import read_sealed, write_sealed
 from hess.runs.folder import RunFolder
@@ -23,7 +23,7 @@ OLD_HEADER = "step,episodes,success_rate,mean_return,train_success"
 
 @pytest.fixture(autouse=True)
 def _clean() -> Iterator[None]:
-    _noticed.clear()
+    notice.cache_clear()
     with registered():
         yield
 
