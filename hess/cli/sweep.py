@@ -84,18 +84,17 @@ class ManyRuns:
         from hess.sweeps.overview import duration, table
         from hess.sweeps.progress import Watcher, seconds_left
 
-        overview = Watcher(self.runs).look(plan, {})
-        missing = [each for each in overview.runs if each.state != "done"]
-        seconds = sum(seconds_left(overview.runs))
-        out = console()
-        out.print(table(overview.runs, estimates=True))
-        out.print(
-            f"{len(missing)} of {len(plan)} runs to do, about {seconds / 3600:.1f} core-hours"
-        )
+        slots = 1
         if not self.ray:
             slots = max(len(self.cores or runtime.available_cores()) // self.cores_per_run, 1)
-            longest = max(seconds_left(overview.runs))
-            out.print(f"{slots} at a time here: about {duration(max(seconds / slots, longest))}")
+        overview = Watcher(self.runs, slots).look(plan, {})
+        missing = sum(each.state != "done" for each in overview.runs)
+        hours = sum(seconds_left(overview.runs)) / 3600
+        out = console()
+        out.print(table(overview.runs, estimates=True))
+        out.print(f"{missing} of {len(plan)} runs to do, about {hours:.1f} core-hours")
+        if not self.ray:
+            out.print(f"{slots} at a time here: about {duration(overview.seconds_left)}")
         return 0
 
     def _conduct(self, plan: Plan, folder: SweepFolder, engine: Engine) -> int:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group
 from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
@@ -49,9 +49,8 @@ def summary(overview: Overview) -> str:
     )
 
 
-def table(runs: Iterable[Progress], *, estimates: bool = False) -> Table:
+def table(runs: Sequence[Progress], *, estimates: bool = False) -> Table:
     """A row per run; with estimates, what each still needs on one core."""
-    runs = list(runs)
     numbers = ("steps", "of", "success", "steps/s", *(["needs"] if estimates else []))
     shown = plain_table(("run", "state"), numbers, fixed=1)
     shown.columns[0].overflow = "fold"
@@ -122,16 +121,12 @@ class LiveOverview:
         self._live = live
 
     def show(self, overview: Overview) -> None:
-        """Redraw."""
-        self._live.update(self._drawn(overview))
+        order: list[State] = ["failed", "running", "stopped", "queued", "done"]
+        runs = sorted(overview.runs, key=lambda each: order.index(each.state))
+        hidden = len(runs) - _MOST_ROWS
+        more = [f"… and {hidden} more"] if hidden > 0 else []
+        self._live.update(Group(table(runs[:_MOST_ROWS]), *more, summary(overview)))
 
     def message(self, text: str) -> None:
         """Print above the table."""
         self._live.console.print(text, highlight=False, markup=False)
-
-    def _drawn(self, overview: Overview) -> RenderableType:
-        order: dict[State, int] = {"failed": 0, "running": 1, "stopped": 2, "queued": 3, "done": 4}
-        runs = sorted(overview.runs, key=lambda each: order[each.state])
-        hidden = len(runs) - _MOST_ROWS
-        more = [f"… and {hidden} more"] if hidden > 0 else []
-        return Group(table(runs[:_MOST_ROWS]), *more, summary(overview))

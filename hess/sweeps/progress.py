@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from hess.config import Config, LevelConfig
 from hess.envs.registry import TASKS
@@ -25,11 +26,10 @@ from hess.runs.logs import (
     read_evaluations,
     recent_metrics,
 )
-from hess.runs.manifest import Manifest, newest_manifest
+from hess.runs.manifest import newest_manifest
 from hess.sweeps.plan import Plan, PlannedRun
 
 State = Literal["done", "running", "failed", "stopped", "queued"]
-STATES: tuple[State, ...] = ("done", "running", "failed", "stopped", "queued")
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,6 @@ class Progress:
         """Of its steps that are done."""
         return min(self.step / self.run.config.steps, 1.0)
 
-    @property
-    def steps_left(self) -> int:
-        """That it still has to do."""
-        return 0 if self.state == "done" else max(self.run.config.steps - self.step, 0)
-
 
 @dataclass(frozen=True)
 class Overview:
@@ -73,7 +68,7 @@ class Overview:
     def counts(self) -> dict[State, int]:
         """Runs by state, those states that there are."""
         counted = Counter(each.state for each in self.runs)
-        return {state: counted[state] for state in STATES if counted[state]}
+        return {state: counted[state] for state in get_args(State) if counted[state]}
 
     @property
     def seconds_left(self) -> float:
@@ -83,9 +78,22 @@ class Overview:
 
 
 def seconds_left(runs: Sequence[Progress]) -> list[float]:
-    """Seconds that each run still needs by itself."""
-    speeds = Speeds((each.run.config, each.speed) for each in runs if each.speed)
-    return [each.steps_left / speeds.of(each.run.config) for each in runs]
+    """Seconds that each run still needs by itself.
+
+    Its speed is as its task and method were measured here, or as is usual on this machine.
+    """
+    corrections: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for each in runs:
+        if each.speed:
+            config = each.run.config
+            corrections[config.task, config.method].append(each.speed / estimated_speed(config))
+    measured = list(chain.from_iterable(corrections.values()))
+
+    def speed(config: Config) -> float:
+        own = corrections.get((config.task, config.method), measured)
+        return estimated_speed(config) * (statistics.median(own) if own else 1.0)
+
+    return [max(each.run.config.steps - each.step, 0) / speed(each.run.config) for each in runs]
 
 
 class Watcher:
@@ -102,23 +110,17 @@ class Watcher:
     def _look(self, run: PlannedRun, note: Note | None) -> Progress:
         if run in self._done:
             return self._done[run]
-        seen = look(run, self._sweep, note)
-        if seen.state == "done":
-            self._done[run] = seen
-        return seen
-
-
-def look(run: PlannedRun, sweep: Path, note: Note | None) -> Progress:
-    """One run."""
-    folder = RunFolder(run.path(sweep))
-    rows = recent_metrics(folder)
-    step = int(rows[-1]["step"]) if rows else 0
-    success, speed = _last_success(folder), measured_speed(rows, run.config.pipeline)
-    if is_finished(run, sweep):
-        return Progress(run, "done", max(step, run.config.steps), success, speed)
-    return Progress(
-        run, note.state if note else "queued", step, success, speed, note.reason if note else ""
-    )
+        folder = RunFolder(run.path(self._sweep))
+        rows = recent_metrics(folder)
+        step = int(rows[-1]["step"]) if rows else 0
+        success, speed = _last_success(folder), measured_speed(rows, run.config.pipeline)
+        if is_finished(run, self._sweep):
+            step = max(step, run.config.steps)
+            self._done[run] = Progress(run, "done", step, success, speed)
+            return self._done[run]
+        if note is None:
+            return Progress(run, "queued", step, success, speed)
+        return Progress(run, note.state, step, success, speed, note.reason)
 
 
 def is_finished(run: PlannedRun, sweep: Path) -> bool:
@@ -129,19 +131,14 @@ def is_finished(run: PlannedRun, sweep: Path) -> bool:
         return False  # training will say what is wrong with it
     if manifest is None or manifest.step < run.config.steps:
         return False
-    return _last_evaluated(manifest) == manifest.step
+    evaluated = parse_evaluations(manifest.records.evaluations, "manifest.json")["step"]
+    return bool(evaluated) and int(evaluated[-1]) == manifest.step
 
 
-def _last_evaluated(manifest: Manifest) -> int:
-    steps = parse_evaluations(manifest.records.evaluations, "manifest.json")["step"]
-    return int(steps[-1]) if steps else -1
-
-
-def last_printed(run: PlannedRun, sweep: Path, count: int = 5) -> list[str]:
+def last_printed(run: PlannedRun, sweep: Path) -> list[str]:
     """The end of what a run has printed."""
-    return [line for line in last_lines(RunFolder(run.path(sweep)).log_file) if line.strip()][
-        -count:
-    ]
+    lines = last_lines(RunFolder(run.path(sweep)).log_file)
+    return [line for line in lines if line.strip()][-5:]
 
 
 def _last_success(folder: RunFolder) -> float | None:
@@ -182,22 +179,3 @@ def estimated_speed(config: Config) -> float:
 
 def _update_seconds(level: LevelConfig) -> float:
     return _UPDATE * level.batch_size * math.prod(level.hidden[-2:])
-
-
-class Speeds:
-    """Estimates, corrected by the runs that were measured on the same machines."""
-
-    def __init__(self, measured: Iterable[tuple[Config, float]]):
-        corrections: dict[tuple[str, str], list[float]] = defaultdict(list)
-        for config, speed in measured:
-            corrections[config.task, config.method].append(speed / estimated_speed(config))
-        self._corrections = {
-            pair: statistics.median(values) for pair, values in corrections.items()
-        }
-        everything = [value for values in corrections.values() for value in values]
-        self._usual = statistics.median(everything) if everything else 1.0
-
-    def of(self, config: Config) -> float:
-        """Steps/s of a run: as its task and method were measured, or as usual on this machine."""
-        correction = self._corrections.get((config.task, config.method), self._usual)
-        return estimated_speed(config) * correction

@@ -13,7 +13,7 @@ from hess.envs.registry import TASKS
 from hess.runs.folder import RunFolder
 from hess.sweeps.overview import LiveOverview, PlainOverview, failures, summary, table
 from hess.sweeps.plan import planned_run, product
-from hess.sweeps.progress import Overview, Progress, Speeds, State, estimated_speed
+from hess.sweeps.progress import Overview, Progress, State, estimated_speed, seconds_left
 
 RUN = planned_run("hess", "PointMaze", 0, {"steps": 1_000})
 
@@ -28,13 +28,17 @@ def test_costly_settings_are_slower() -> None:
 
 
 def test_measured_runs_correct_the_estimates() -> None:
-    ant, other = (planned_run("hess", task, 0, {}).config for task in ("AntMaze", "AntPush"))
-    assert Speeds([]).of(ant) == estimated_speed(ant)
-    speeds = Speeds([(ant, 100.0), (ant, 120.0), (RUN.config, 50.0)])
-    assert speeds.of(ant) == pytest.approx(110.0)
-    assert speeds.of(RUN.config) == pytest.approx(50.0)
-    ratios = sorted((100 / estimated_speed(ant), 120 / estimated_speed(ant)))
-    assert 0.0 < speeds.of(other) / estimated_speed(other) <= ratios[1]
+    ant, other = (planned_run("hess", task, 0, {"steps": 1_000}) for task in ("AntMaze", "AntPush"))
+    unmeasured = Progress(ant, "queued")
+    assert seconds_left([unmeasured]) == [1_000 / estimated_speed(ant.config)]
+    measured = [
+        Progress(run, "done", speed=speed) for run, speed in ((ant, 100.0), (ant, 120.0), (RUN, 50))
+    ]
+    queued = [Progress(run, "queued") for run in (ant, RUN, other)]
+    *_, by_ant, by_point, by_other = seconds_left([*measured, *queued])
+    assert by_ant == pytest.approx(1_000 / 110.0)
+    assert by_point == pytest.approx(1_000 / 50.0)
+    assert 1_000 / by_other <= 120.0 * estimated_speed(other.config) / estimated_speed(ant.config)
 
 
 def overview(*states: State, slots: int = 1) -> Overview:
