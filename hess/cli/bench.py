@@ -35,21 +35,22 @@ class Bench:
     quick: bool = False
     """A few repetitions only: a minute or two, and rough figures."""
 
-    def run(self) -> int:
-        """Measure, show and write."""
+    def run(self) -> None:
         import sys
 
+        from hess import runtime
         from hess.bench.measuring import FULL, QUICK
         from hess.bench.table import BenchTable
 
-        table = BenchTable(QUICK if self.quick else FULL, self._usable_cores(), self.json)
+        cores = list(dict.fromkeys(self.cores)) or runtime.available_cores()
+        runtime.require_cores(cores)
+        table = BenchTable(QUICK if self.quick else FULL, cores, self.json)
         try:
             self._measure(table)
         finally:  # what was measured until an interrupt or a failure is worth seeing
             table.show()
         for sentence in table.skipped:
             print(f"skipped {sentence}", file=sys.stderr)
-        return 0
 
     def _measure(self, table: BenchTable) -> None:
         from rich.console import Console
@@ -66,10 +67,3 @@ class Bench:
                 continue
             with console.status(f"measuring {part.what}"):
                 table.add(part.measure(table.size, table.cores[: part.cores]))
-
-    def _usable_cores(self) -> list[int]:
-        from hess import runtime
-
-        cores = list(dict.fromkeys(self.cores)) or runtime.available_cores()
-        runtime.require_cores(cores)
-        return cores

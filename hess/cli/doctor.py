@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -165,9 +165,7 @@ def check_extras() -> Iterator[Finding]:
         yield Finding(extra, "installed" if there else absent)
 
 
-CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
-    *(check_libraries, check_rendering, check_machine, check_cache, check_matmuls, check_extras),
-)
+CHECKS = (check_libraries, check_rendering, check_machine, check_cache, check_matmuls, check_extras)
 
 
 def rendering_problem() -> str | None:

@@ -13,8 +13,7 @@ class Envs:
     images: bool = True
     """Show the variants with a view from above as well."""
 
-    def run(self) -> int:
-        """Print the table."""
+    def run(self) -> None:
         from hess.console import print_table
         from hess.envs import TASKS
 
@@ -26,7 +25,6 @@ class Envs:
         ]
         numbers = ("horizon", "observation", "goal")
         print_table(("id", "robot", "map"), rows, numbers, fixed=2)
-        return 0
 
 
 @dataclass(frozen=True)
@@ -36,15 +34,13 @@ class Methods:
     grids: bool = False
     """List the hyper-parameters that the paper varies, with their values, instead."""
 
-    def run(self) -> int:
-        """Print the table."""
+    def run(self) -> None:
         from hess.console import print_table
 
         if self.grids:
             print_table(("grid", "symbol", "field", "values", "paper"), _grid_rows())
         else:
             print_table(("method", "what it is", "paper", "changes"), _method_rows())
-        return 0
 
 
 def _method_rows() -> Iterable[tuple[str, ...]]:

@@ -20,8 +20,7 @@ class Plot:
     """Evaluations to average over in comparisons, a tenth of a curve at most; 1 shows them as they
     are."""
 
-    def run(self) -> int:
-        """Draw everything that there is data for."""
+    def run(self) -> None:
         from hess.errors import require_at_least
 
         require_at_least("smooth", self.smooth, 1)
@@ -31,7 +30,6 @@ class Plot:
         for path in draw_all(find_runs(self.paths), self.out, self.smooth, print):
             print(path)
         print(f"each also as PDF, in {self.out}")
-        return 0
 
 
 @dataclass(frozen=True)
@@ -43,8 +41,7 @@ class Report:
     out: Path | None = None
     """The file; report.html in the first of the folders by default."""
 
-    def run(self) -> int:
-        """Write it; it opens offline and loads nothing."""
+    def run(self) -> None:
         from hess.runs.run import find_runs
         from hess.viewer.report import write_report
 
@@ -52,7 +49,6 @@ class Report:
         out = self.out or self.paths[0] / "report.html"
         write_report(runs, out)
         print(f"report  {out}  ({out.stat().st_size / 1e6:.1f} MB)")
-        return 0
 
 
 @dataclass(frozen=True)
@@ -66,8 +62,7 @@ class View:
     browser: bool = True
     """Open the page in a browser, where there is one."""
 
-    def run(self) -> int:
-        """Serve until Ctrl-C."""
+    def run(self) -> None:
         import sys
         import webbrowser
 
@@ -81,4 +76,3 @@ class View:
             if self.browser and (runtime.has_display() or sys.platform == "darwin"):
                 webbrowser.open(server.url)
             server.serve_forever()
-        return 0

@@ -30,8 +30,7 @@ class Results:
     page: Path = Path("docs/paper.md")
     """The page of the paper's figures, with its pictures in images/paper beside it."""
 
-    def run(self) -> int:
-        """Add the runs, then write tables, page and pictures."""
+    def run(self) -> None:
         from hess.analysis.recorded import read_curves
         from hess.analysis.tables import marked_text, results_table, update_tables
         from hess.sweeps.page import PICTURES, write_page
@@ -42,7 +41,6 @@ class Results:
             print(path)
         update_tables(self.folder, self.readme, self.page.parent / PICTURES / _SHOWN)
         print(results_table(read_curves(self.folder), self.suite))
-        return 0
 
     def _record(self) -> None:
         from hess.analysis.recording import record_runs
@@ -80,8 +78,7 @@ class Compare:
     out: Path | None = None
     """Write the table there instead of printing it."""
 
-    def run(self) -> int:
-        """Read, compare, print."""
+    def run(self) -> None:
         from hess.errors import HessError, require_at_least
 
         if not 0.0 <= self.threshold <= 1.0:
@@ -106,4 +103,3 @@ class Compare:
         else:
             write_atomic(self.out, table + "\n")
             print(f"table  {self.out}")
-        return 0

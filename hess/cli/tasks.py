@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import tyro
 
 from hess import runtime
-
-if TYPE_CHECKING:
-    from hess.config import Config
 
 
 @dataclass(frozen=True)
@@ -36,10 +32,12 @@ class CheckEnv:
     def run(self) -> int:
         """Print the findings; 2 if HESS could not train on it."""
         runtime.configure()
+        from hess.config import Config, override
         from hess.envs.check import can_train, check_env
         from hess.training.probe import check_start
 
-        wanted = self._config()
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        wanted = override(Config(), given)
         checks = check_env(self.task, wanted)
         if can_train(checks):
             checks.append(check_start(wanted))
@@ -48,15 +46,8 @@ class CheckEnv:
             verdict = "ok" if check.ok else "bad" if check.required else "note"
             print(f"{verdict:4}  {check.name:{width}}  {check.sentence}")
         trainable = can_train(checks)
-        verb = "can" if trainable else "cannot"
-        print(f"\nHESS {verb} train on {self.task}.")
+        print(f"\nHESS {'can' if trainable else 'cannot'} train on {self.task}.")
         return 0 if trainable else 2
-
-    def _config(self) -> Config:
-        from hess.config import Config, override
-
-        given = {name: value for name, value in vars(self).items() if value is not None}
-        return override(Config(), given)
 
 
 @dataclass(frozen=True)
@@ -76,8 +67,7 @@ class Render:
     seed: int = 0
     """Seed of start and actions."""
 
-    def run(self) -> int:
-        """Draw what was asked for."""
+    def run(self) -> None:
         from hess.errors import HessError
 
         if self.out is None and self.video is None:
@@ -86,17 +76,13 @@ class Render:
         from hess.envs.making import drawing
 
         with drawing(self.task):
-            self._draw()
-        return 0
+            from hess.envs.arguments import parse_arguments
+            from hess.envs.rendering import render_picture, render_video
 
-    def _draw(self) -> None:
-        from hess.envs.arguments import parse_arguments
-        from hess.envs.rendering import render_picture, render_video
-
-        arguments = parse_arguments(self.env)
-        if self.out is not None:
-            render_picture(self.task, self.out, self.seed, arguments)
-            print(f"picture  {self.out}")
-        if self.video is not None:
-            render_video(self.task, self.video, self.seed, self.steps, arguments)
-            print(f"video    {self.video}")
+            arguments = parse_arguments(self.env)
+            if self.out is not None:
+                render_picture(self.task, self.out, self.seed, arguments)
+                print(f"picture  {self.out}")
+            if self.video is not None:
+                render_video(self.task, self.video, self.seed, self.steps, arguments)
+                print(f"video    {self.video}")

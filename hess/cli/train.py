@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import os
 import signal
@@ -41,10 +42,13 @@ class Train(Config):
     @classmethod
     def defaults(cls, arguments: Sequence[str]) -> Train:
         """The preset's and the method's values, so that --help shows them and flags win."""
-        chosen_preset = _value_of("--preset", arguments) or "default"
-        chosen_method = _value_of("--method", arguments) or "hess"
-        config = import_method(chosen_method).apply(preset(chosen_preset))
-        return cls(**_fields(config), preset=chosen_preset)
+        parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+        parser.add_argument("--preset", nargs="?")
+        parser.add_argument("--method", nargs="?")
+        chosen, _ = parser.parse_known_args(arguments)
+        preset_name = chosen.preset or "default"
+        config = import_method(chosen.method or "hess").apply(preset(preset_name))
+        return cls(**_fields(config), preset=preset_name)
 
     def config(self) -> Config:
         """The run's config, without what only the command line needs."""
@@ -96,16 +100,6 @@ def _report(run: Path) -> str:
     return str(out)
 
 
-def _value_of(flag: str, arguments: Sequence[str]) -> str | None:
-    """The value of a flag, before the real parser runs."""
-    for index, argument in enumerate(arguments):
-        if argument == flag and index + 1 < len(arguments):
-            return arguments[index + 1]
-        if argument.startswith(f"{flag}="):
-            return argument.partition("=")[2]
-    return None
-
-
 def _fields(config: Config) -> dict[str, Any]:
     return {field.name: getattr(config, field.name) for field in dataclasses.fields(Config)}
 
@@ -131,8 +125,7 @@ class Evaluate:
     video: Path | None = None
     """Also film the first episodes, with the subgoals pursued, as .mp4 or .gif."""
 
-    def run(self) -> int:
-        """Play and print the success rate."""
+    def run(self) -> None:
         from hess import runtime
         from hess.envs.arguments import parse_arguments
         from hess.errors import require_at_least
@@ -152,7 +145,6 @@ class Evaluate:
         if self.video is not None:
             self._film(agent, agent.evaluated_config(self.seed, arguments, self.success))
             print(f"video {self.video}")
-        return 0
 
     def _film(self, agent: LoadedAgent, config: Config) -> None:
         from hess.analysis.video import record_video
