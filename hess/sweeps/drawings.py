@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -19,6 +18,8 @@ from hess.files import write_atomic
 from hess.runs.run import Run
 from hess.sweeps.reproduction import Panels
 from hess.sweeps.suites import Suite, hyper_parameters
+
+CURVES = "curves"
 
 ShownPanels = dict[str, list[Setting]]
 """By title: runs that share a panel, or a picture of maps."""
@@ -56,7 +57,7 @@ def draw(material: Material, out: Path) -> list[Path]:
     if suite.drawing in WITHOUT_RUNS:
         return WITHOUT_RUNS[suite.drawing](material, file)
     files = []
-    for title, figure in FROM_RUNS[suite.drawing](material).items():
+    for title, figure in figures(material).items():
         files += style.save_formats(figure, _named(file, title))
     if suite.drawing == CURVES:
         table = file.with_suffix(".md")
@@ -77,49 +78,23 @@ def curve_table(material: Material) -> str:
     return as_markdown(compare(runs, measure), measure)
 
 
-# --- from runs: figures by what tells them apart, "" where there is one ------------------------
-
-Figures = dict[str, Figure]
-
-
-def _curves(material: Material) -> Figures:
-    """Success over steps."""
-    return {"": curves.panel_curves(material.panels, material.smooth)}
-
-
-def _one_run(name: str, material: Material) -> Figures:
-    """A figure of `hess plot` of the first run, one for every task."""
-    draw_run = RUN_FIGURES[name]
-    return _per_panel(material, lambda panel: draw_run(material.pictured(panel)[0]))
+def figures(material: Material) -> dict[str, Figure]:
+    """Figures of `hess plot`, from runs, by what tells them apart; "" where there is one."""
+    name, panels = material.suite.drawing, material.panels
+    if name == CURVES:
+        return {"": curves.panel_curves(panels, material.smooth)}
+    if name in CURVE_FIGURES:
+        runs = [run for panel in panels.values() for each in panel for run in each.runs]
+        return {"": CURVE_FIGURES[name](runs, material.smooth)}
+    return {
+        title if len(panels) > 1 else "": _draw_panel(name, material.pictured(panel))
+        for title, panel in panels.items()
+    }
 
 
-def _side_by_side(name: str, material: Material) -> Figures:
-    """A figure of `hess plot` with one run of every variant, one for every task."""
-    draw_runs = METHOD_FIGURES[name]
-    return _per_panel(material, lambda panel: draw_runs(material.pictured(panel)))
-
-
-def _per_panel(material: Material, draw_panel: Callable[[list[Setting]], Figure]) -> Figures:
-    panels = material.panels
-    return {"" if len(panels) == 1 else title: draw_panel(panels[title]) for title in panels}
-
-
-def _all_runs(name: str, material: Material) -> Figures:
-    """A figure of `hess plot` of all runs together."""
-    runs = [run for panel in material.panels.values() for each in panel for run in each.runs]
-    return {"": CURVE_FIGURES[name](runs, material.smooth)}
-
-
-CURVES = "curves"
-FROM_RUNS: dict[str, Callable[[Material], Figures]] = {
-    CURVES: _curves,
-    "measures": partial(_one_run, "measures"),
-    "skills": partial(_one_run, "skills"),
-    "latent": partial(_one_run, "latent"),
-    "representation": partial(_side_by_side, "representation"),
-    "subgoals": partial(_side_by_side, "subgoals"),
-    "intrinsic-variance": partial(_all_runs, "intrinsic-variance"),
-}
+def _draw_panel(name: str, runs: Sequence[Run]) -> Figure:
+    """One run of every variant side by side, or the first of them alone."""
+    return METHOD_FIGURES[name](runs) if name in METHOD_FIGURES else RUN_FIGURES[name](runs[0])
 
 
 # --- without runs -----------------------------------------------------------------------------
@@ -130,10 +105,11 @@ def _task(material: Material, out: Path) -> list[Path]:
     from hess.envs.rendering import render_picture
 
     runtime.configure()
-    titles = [""] if len(material.tasks) == 1 else list(material.tasks)
-    files = [_named(out, title).with_suffix(".png") for title in titles]
-    for task, file in zip(material.tasks, files, strict=True):
-        render_picture(task, file)
+    files = []
+    for task in material.tasks:
+        title = task if len(material.tasks) > 1 else ""
+        files.append(_named(out, title).with_suffix(".png"))
+        render_picture(task, files[-1])
     return files
 
 

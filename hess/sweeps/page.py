@@ -24,7 +24,7 @@ from hess.analysis import style
 from hess.analysis.tables import markdown
 from hess.errors import HessError, unknown
 from hess.files import named, write_atomic
-from hess.sweeps.drawings import CURVES, FROM_RUNS, HYPER_PARAMETERS, Material, curve_table
+from hess.sweeps.drawings import CURVES, HYPER_PARAMETERS, Material, curve_table, figures
 from hess.sweeps.evidence import MAIN, Absent, Evidence, evidence, varied_fields
 from hess.sweeps.paper import PAPER, PaperItem
 from hess.sweeps.suites import Suite, hyper_parameters
@@ -61,7 +61,7 @@ def write_page(results: Path, page: Path) -> list[Path]:
 def all_evidence(results: Path) -> dict[str, Evidence]:
     """What is recorded of every figure that shows runs."""
     suites = [item.suite for item in PAPER.values() if item.suite is not None]
-    return {s.name: evidence(s, results) for s in suites if s.drawing in FROM_RUNS}
+    return {s.name: evidence(s, results) for s in suites if s.studies}
 
 
 def read_observations(file: Path) -> dict[str, Observation]:
@@ -93,8 +93,8 @@ def _observation(name: str, fields: Any, file: Path) -> Observation:
 
 def _draw(item: PaperItem, own: Evidence, folder: Path) -> Path:
     assert item.suite is not None
-    figures = FROM_RUNS[item.suite.drawing](_material(item.suite, own))
-    (figure,) = figures.values()  # maps of the paper's figures are all of one task
+    # Maps of the paper's figures are all of one task.
+    (figure,) = figures(_material(item.suite, own)).values()
     file = folder / f"{item.name}.png"
     style.save_figure(figure, file, own.digest)
     return file
@@ -148,8 +148,10 @@ def _section(item: PaperItem, own: Evidence | None, seen: Observation | None) ->
     if item.suite is not None:
         parts += _shown(item, item.suite, own)
     lines = [f"- **The paper:** {item.shows}"]
-    if item.drawing:
-        lines.append(f"- **Here:** {item.drawing}")
+    if item.suite is None:
+        lines.append(
+            "- **Here:** A drawing of the method: [how it works](how-it-works.md) has ours."
+        )
     else:
         lines.append(f"- **Here:** {_seen(own, seen)}")
         lines.append(f"- **Agrees:** {_judged(own, seen)}")

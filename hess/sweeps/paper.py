@@ -15,8 +15,6 @@ class PaperItem:
     """That of its suite, where it has one."""
     shows: str
     """One sentence."""
-    drawing: str = ""
-    """What stands in for a figure of the method: a sentence with links from docs/."""
     picture: str = ""
     """Where another page has it already, from docs/."""
 
@@ -32,19 +30,16 @@ class PaperItem:
         return SUITES.get(self.name)
 
 
-_DRAWING = "A drawing of the method: [how it works](how-it-works.md) has ours."
 _ROWS = (
     PaperItem(
         "fig1",
         "A high-level policy sets a subgoal every c steps, and a low-level policy is rewarded for "
         "reaching it in the subgoal space.",
-        _DRAWING,
     ),
     PaperItem(
         "fig2",
         "Among visited states near the present one, a subgoal that is new and promising is "
         "selected and pushed a little beyond what has been explored.",
-        _DRAWING,
     ),
     PaperItem(
         "fig3",

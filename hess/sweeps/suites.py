@@ -68,13 +68,6 @@ _GRID_ROWS = (
 GRIDS = {row.name: row for row in _GRID_ROWS}
 
 
-def grid(name: str) -> Grid:
-    """The row of that name."""
-    if name not in GRIDS:
-        raise unknown("grid", name, GRIDS)
-    return GRIDS[name]
-
-
 # --- Table 1, with the values of Section 5.5 --------------------------------------------------
 
 # The paper's names for them, in its order; the field that holds the value.
@@ -161,7 +154,7 @@ class Suite:
     section: str
     """Where the paper has it."""
     drawing: str
-    """A row of the table in hess/sweeps/drawings.py."""
+    """Of its runs a figure of `hess plot`, or curves; without runs a row in drawings.py."""
     tasks: tuple[str, ...] = ()
     studies: Studies = field(default_factory=dict)
     seeds: int = _SEEDS
@@ -191,7 +184,7 @@ def _grids(*names: str) -> Studies:
         row.symbol: tuple(
             Variant(f"{row.symbol} = {value:g}", "hess", {row.field: value}) for value in row.values
         )
-        for row in map(grid, names)
+        for row in map(GRIDS.__getitem__, names)
     }
 
 

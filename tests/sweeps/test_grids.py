@@ -7,8 +7,7 @@ import pytest
 from hess.cli import main
 from hess.config import Config, flat_fields, override
 from hess.config.presets import preset
-from hess.errors import HessError
-from hess.sweeps.suites import GRIDS, Grid, grid
+from hess.sweeps.suites import GRIDS, Grid
 from hess.training.validation import validate
 
 
@@ -25,12 +24,6 @@ def test_a_grid_varies_a_field_with_values_of_its_type(row: Grid) -> None:
 @pytest.mark.parametrize("row", GRIDS.values(), ids=GRIDS)
 def test_a_grid_has_the_value_that_the_paper_settled_on(row: Grid) -> None:
     assert flat_fields(preset("paper"))[row.field] in row.values
-
-
-def test_an_unknown_grid_is_refused() -> None:
-    assert grid("extension").symbol == "d_e"
-    with pytest.raises(HessError, match="unknown grid 'extensions'; did you mean 'extension'"):
-        grid("extensions")
 
 
 def test_the_command_prints_every_grid(capsys: pytest.CaptureFixture[str]) -> None:

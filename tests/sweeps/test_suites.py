@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from hess.agents.methods import METHODS
+from hess.analysis.figures import CURVE_FIGURES, METHOD_FIGURES, RUN_FIGURES
 from hess.cli import main
 from hess.envs import TASKS
 from hess.errors import HessError
-from hess.sweeps.drawings import FROM_RUNS, WITHOUT_RUNS
+from hess.sweeps.drawings import CURVES, WITHOUT_RUNS
 from hess.sweeps.reproduction import Request, panels, plan_of
 from hess.sweeps.suites import SUITES, Suite, chosen_suites, suite
 
@@ -22,7 +23,8 @@ def test_every_suite_is_a_valid_plan(row: Suite, preset: str) -> None:
     assert {run.config.task for run in plan} <= set(TASKS)
     assert {run.config.method for run in plan} <= set(METHODS)
     assert {run.config.seed for run in plan} <= set(range(row.seeds))
-    assert row.drawing in {*FROM_RUNS, *WITHOUT_RUNS}
+    from_runs = {CURVES, *CURVE_FIGURES, *METHOD_FIGURES, *RUN_FIGURES}
+    assert row.drawing in (from_runs if row.studies else WITHOUT_RUNS)
 
 
 @pytest.mark.parametrize("row", SUITES.values(), ids=lambda row: row.name)
