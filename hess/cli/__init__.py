@@ -7,9 +7,9 @@ they run, so that help and typing errors are answered at once.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import io
 import os
+import pkgutil
 import shlex
 import shutil
 import sys
@@ -39,8 +39,7 @@ class Command:
 
     def load(self) -> type[Runnable]:
         """Import the class."""
-        module, _, attribute = self.target.partition(":")
-        loaded: type[Runnable] = getattr(importlib.import_module(module), attribute)
+        loaded: type[Runnable] = pkgutil.resolve_name(self.target)
         return loaded
 
 

@@ -57,5 +57,4 @@ def _grid_rows() -> Iterable[tuple[str, ...]]:
 
     for row in GRIDS.values():
         values = ", ".join(f"{value:g}" for value in row.values)
-        source = f"§{row.section}" + (" (values ours)" if row.chosen else "")
-        yield row.name, row.symbol, row.field, values, source
+        yield row.name, row.symbol, row.field, values, f"§{row.section}"

@@ -121,7 +121,7 @@ def _overview(found: Mapping[str, Evidence], observations: Mapping[str, Observat
         own, seen = found.get(item.name), observations.get(item.name)
         link = f"[{item.title}](#{item.title.lower().replace(' ', '-')})"
         summary = item.suite.summary if item.suite else "drawing of the method"
-        verdict = _verdict(own, seen) if item.suite else ""
+        verdict = _valid(own, seen).agrees if item.suite else ""
         lines.append([link, summary, _share(own), verdict])
     return markdown(["", "what it shows", "recorded", "agrees"], lines)
 
@@ -134,13 +134,11 @@ def _share(own: Evidence | None) -> str:
     return f"{drawn} of {drawn + len(own.absent)}"
 
 
-def _verdict(own: Evidence | None, seen: Observation | None) -> str:
-    """Open until somebody has looked at what is recorded now."""
-    return seen.agrees if seen is not None and _is_current(own, seen) else "open"
-
-
-def _is_current(own: Evidence | None, seen: Observation) -> bool:
-    return own is None or set(seen.rows) == {row.name for row in own.rows}
+def _valid(own: Evidence | None, seen: Observation | None) -> Observation:
+    """What was seen, as long as it was in the rows that are recorded now; otherwise all is open."""
+    if seen is not None and (own is None or set(seen.rows) == {row.name for row in own.rows}):
+        return seen
+    return Observation("", "open")
 
 
 def _section(item: PaperItem, own: Evidence | None, seen: Observation | None) -> list[str]:
@@ -153,8 +151,9 @@ def _section(item: PaperItem, own: Evidence | None, seen: Observation | None) ->
             "- **Here:** A drawing of the method: [how it works](how-it-works.md) has ours."
         )
     else:
+        valid = _valid(own, seen)
         lines.append(f"- **Here:** {_seen(own, seen)}")
-        lines.append(f"- **Agrees:** {_judged(own, seen)}")
+        lines.append(f"- **Agrees:** {valid.agrees}. {valid.why}".rstrip())
     return [*parts, "\n".join(lines)]
 
 
@@ -211,15 +210,9 @@ def _seen(own: Evidence | None, seen: Observation | None) -> str:
         return "nothing to see yet."
     if seen is None:
         return "drawn, and nothing said of it yet."
-    if _is_current(own, seen):
+    if _valid(own, seen) is seen:
         return seen.seen
     return f"{seen.seen} (This was said of {'; '.join(seen.rows) or 'no runs'}.)"
-
-
-def _judged(own: Evidence | None, seen: Observation | None) -> str:
-    verdict = _verdict(own, seen)
-    why = seen.why if seen is not None and _is_current(own, seen) else ""
-    return f"{verdict}. {why}".rstrip()
 
 
 _HEAD = f"""# The paper's figures and tables, and ours

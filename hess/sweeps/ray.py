@@ -45,7 +45,9 @@ class RayEngine:
     def __enter__(self) -> RayEngine:
         connect(self._address)
         if self.slots < 1:
-            leave()
+            import ray
+
+            ray.shutdown()
             raise HessError(
                 f"no machine of the cluster has room for a run with {self._cores} cores"
                 + (f" and {self._gpus} GPU" if self._gpus else "")
@@ -58,7 +60,7 @@ class RayEngine:
         if self._tasks:
             self.stop()
             ray.wait(list(self._tasks), num_returns=len(self._tasks), timeout=_LEAVE_SECONDS)
-        leave()
+        ray.shutdown()  # an instance of our own ends
 
     @property
     def slots(self) -> int:
@@ -129,13 +131,6 @@ def connect(address: str | None) -> None:
         raise HessError(f"cannot {where}: {first}") from error
 
 
-def leave() -> None:
-    """Leave the cluster; an instance of our own ends."""
-    import ray
-
-    ray.shutdown()
-
-
 def _knock(address: str) -> None:
     """Ray itself would try for minutes."""
     host, colon, port = address.rpartition(":")
@@ -200,12 +195,10 @@ def _missing(sweep: Path, job: Job) -> str:
 def _await(process: subprocess.Popen[bytes]) -> int:
     """The exit code; a task that is cancelled lets its process save first."""
     try:
-        while True:
-            try:
-                return process.wait(_POLL)  # in short turns, for Ray to get a word in
-            except subprocess.TimeoutExpired:
-                continue
+        while process.poll() is None:
+            time.sleep(_POLL)  # in short turns, for Ray to get a word in
     except BaseException:
         process.terminate()
         process.wait()
         raise
+    return process.returncode

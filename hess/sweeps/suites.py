@@ -29,9 +29,8 @@ class Grid:
     """Dotted, as in a config override."""
     values: tuple[Any, ...]
     section: str
-    """Where the paper varies it."""
-    chosen: bool = False
-    """The paper shows the values in a figure only: these are ours, around the one it settled on."""
+    """Where the paper varies it. Values that are ours lie around the one that it settled on, as it
+    shows them in a figure only."""
 
 
 _GRID_ROWS = (
@@ -40,17 +39,15 @@ _GRID_ROWS = (
         "α",
         "exploration.potential_weight",
         (0.003, 0.01, 0.03, 0.1, 0.3),
-        "5.5",
-        chosen=True,
+        "5.5 (values ours)",
     ),
-    Grid("extension", "d_e", "exploration.extension", (2.0, 5.0, 10.0, 20.0), "5.5", chosen=True),
+    Grid("extension", "d_e", "exploration.extension", (2.0, 5.0, 10.0, 20.0), "5.5 (values ours)"),
     Grid(
         "stable-fraction",
         "k%",
         "representation.stable_fraction",
         (0.1, 0.3, 0.5, 0.8),
-        "5.5",
-        chosen=True,
+        "5.5 (values ours)",
     ),
     Grid("subgoal-interval", "c", "subgoal_interval", (10, 20, 50, 100), "5.5"),
     Grid("representation-interval", "I", "representation.interval", (50, 100, 150, 500), "E.1"),

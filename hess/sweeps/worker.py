@@ -6,6 +6,7 @@ end of its standard input, which the system closes even when it is killed.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hess.files import TakenError
 from hess.runs.folder import RunFolder
 
 if TYPE_CHECKING:  # planning knows every method, and so imports JAX: too early for a worker's cores
@@ -104,18 +106,14 @@ def _follow_the_starter() -> None:
 
 def _await_predecessor(path: Path) -> None:
     """A worker whose starter was killed may still be saving what it has learned."""
-    from hess.files import TakenError
-
     folder = RunFolder(path)
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline:
-        try:
+        with contextlib.suppress(TakenError):
             folder.lock()
-        except TakenError:
-            time.sleep(0.2)
-            continue
-        folder.unlock()
-        return
+            folder.unlock()
+            return
+        time.sleep(0.2)
 
 
 if __name__ == "__main__":
