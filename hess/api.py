@@ -240,7 +240,9 @@ def load(
     refuse_foreign_code("task", config.task, task)
     refuse_foreign_code("method", config.method, method)
     adapter = _adapter(config)
-    build = partial(_small_agent, config, adapter.shape)
+    # Nothing is stored or learned any more: a ring of one episode saves a lot of memory.
+    small = override(config, {"capacity": adapter.shape.horizon})
+    build = partial(import_method(config.method).build, small, adapter.shape)
     refuse_giants(config, build, manifest.state.size)
     agent = build()
     expected = Expected(
@@ -264,11 +266,6 @@ def _adapter(config: Config) -> Adapter:
         return Adapter(task.observer, task.actions, task.shape(config))
     finally:
         task.close()
-
-
-def _small_agent(config: Config, shape: EpisodeShape) -> Agent:
-    """Nothing is stored or learned any more: a ring of one episode saves a lot of memory."""
-    return import_method(config.method).build(override(config, {"capacity": shape.horizon}), shape)
 
 
 def evaluate(

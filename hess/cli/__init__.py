@@ -38,7 +38,6 @@ class Command:
     """"module:Class" of a frozen dataclass: its docstring and fields become the help."""
 
     def load(self) -> type[Runnable]:
-        """Import the class."""
         loaded: type[Runnable] = pkgutil.resolve_name(self.target)
         return loaded
 

@@ -65,7 +65,6 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """In one word."""
         return "ok" if self.problem is None else "bad" if self.fatal else "note"
 
     def __str__(self) -> str:

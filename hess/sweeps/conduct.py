@@ -61,7 +61,6 @@ class SweepFolder:
                 raise HessError(f"cannot write to {str(self.path)!r}: {reason(error)}") from error
 
     def unlock(self) -> None:
-        """Let others sweep here."""
         self._lock.release()
 
     @property
@@ -120,7 +119,6 @@ class SweepFolder:
         return notes if self.is_locked else without_running(notes)
 
     def write_notes(self, notes: Mapping[str, Note]) -> None:
-        """Replace all notes."""
         plain = {key: dataclasses.asdict(note) for key, note in notes.items()}
         write_sealed(self._notes_file, _stamp() | {"runs": plain})
 

@@ -49,14 +49,12 @@ class LocalPool:
                 process.kill()
 
     def start(self, run: PlannedRun) -> None:
-        """Start a run on free cores."""
         cores = self._free.pop(0)
         pinned = cores if runtime.can_pin() else None
         job = job_of(run, self._sweep, self._size, 1 / self.slots, pinned)
         self._workers[run] = launch(job), cores
 
     def wait(self, seconds: float) -> list[tuple[PlannedRun, str]]:
-        """Runs that have ended, as soon as there are any, or none after so many seconds."""
         deadline = time.monotonic() + seconds
         while True:
             ended = [
@@ -67,7 +65,6 @@ class LocalPool:
             time.sleep(_POLL)
 
     def stop(self) -> None:
-        """Ask all runs to save and end."""
         for process, _ in self._workers.values():
             process.terminate()
 

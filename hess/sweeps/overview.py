@@ -99,7 +99,6 @@ class PlainOverview:
         self._last = time.monotonic()
 
     def show(self, overview: Overview) -> None:
-        """Print when enough time has passed."""
         if time.monotonic() - self._last < _LINE_INTERVAL:
             return
         self._last = time.monotonic()
@@ -128,5 +127,4 @@ class LiveOverview:
         self._live.update(Group(table(runs[:_MOST_ROWS]), *more, summary(overview)))
 
     def message(self, text: str) -> None:
-        """Print above the table."""
         self._live.console.print(text, highlight=False, markup=False)

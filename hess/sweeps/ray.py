@@ -72,7 +72,6 @@ class RayEngine:
         return sum(room(node["Resources"], self._cores, self._gpus) for node in alive)
 
     def start(self, run: PlannedRun) -> None:
-        """Hand a run to Ray."""
         import ray
 
         job = job_of(run, self._sweep, self._cores, self._gpus)
@@ -88,7 +87,6 @@ class RayEngine:
         self._tasks[reference] = run
 
     def wait(self, seconds: float) -> list[tuple[PlannedRun, str]]:
-        """Runs that have ended, as soon as there are any, or none after so many seconds."""
         import ray
 
         if not self._tasks:  # every machine is gone; others may come
@@ -98,7 +96,6 @@ class RayEngine:
         return [(self._tasks.pop(reference), _problem(reference)) for reference in ended]
 
     def stop(self) -> None:
-        """Ask all runs to save and end."""
         import ray
 
         for reference in self._tasks:
