@@ -12,9 +12,9 @@ import tyro
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from hess.sweeps.conduct import Engine, SweepFolder
     from hess.sweeps.plan import Plan
     from hess.sweeps.progress import Overview
+    from hess.sweeps.runner import Engine
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,9 @@ class ManyRuns:
 
     def carry_out(self, plan: Plan) -> int:
         """Run what is missing of a plan, say what became of it; the exit code."""
-        from hess.sweeps.conduct import SweepFolder
+        from hess.cli import resume_command, signal_code
+        from hess.sweeps.overview import display
+        from hess.sweeps.runner import SweepFolder, run_sweep
 
         self._refuse_flags()
         folder = SweepFolder(self.runs)
@@ -49,11 +51,18 @@ class ManyRuns:
         try:
             folder.check(plan)
             # Before anything is written: a wrong address leaves no plan behind.
-            with self._engine(folder.path) as engine:
+            with self._engine() as engine:
                 folder.add(plan)
-                return self._conduct(plan, folder, engine)
+                with display() as shown:
+                    outcome = run_sweep(plan, folder, engine, shown)
         finally:
             folder.unlock()
+        code = print_outcome(outcome.overview, self.runs)
+        if outcome.signal is not None:
+            print("stopped; everything is saved")
+            print(f"resume with: {resume_command()}")
+            return signal_code(outcome.signal)
+        return code
 
     def _refuse_flags(self) -> None:
         from hess.errors import HessError
@@ -69,14 +78,14 @@ class ManyRuns:
         if self.gpus_per_run < 0:
             raise HessError(f"--gpus-per-run {self.gpus_per_run} is impossible; 0 or more is not")
 
-    def _engine(self, sweep: Path) -> AbstractContextManager[Engine]:
+    def _engine(self) -> AbstractContextManager[Engine]:
         if self.ray:
             from hess.sweeps.ray import RayEngine
 
-            return RayEngine(sweep, self.ray_address, self.cores_per_run, self.gpus_per_run)
+            return RayEngine(self.runs, self.ray_address, self.cores_per_run, self.gpus_per_run)
         from hess.sweeps.local import LocalPool
 
-        return LocalPool(sweep, self.cores, self.cores_per_run)
+        return LocalPool(self.runs, self.cores, self.cores_per_run)
 
     def _list(self, plan: Plan) -> int:
         from hess import runtime
@@ -96,20 +105,6 @@ class ManyRuns:
         if not self.ray:
             out.print(f"{slots} at a time here: about {duration(overview.seconds_left)}")
         return 0
-
-    def _conduct(self, plan: Plan, folder: SweepFolder, engine: Engine) -> int:
-        from hess.cli import resume_command, signal_code
-        from hess.sweeps.conduct import conduct
-        from hess.sweeps.overview import display
-
-        with display() as shown:
-            outcome = conduct(plan, folder, engine, shown)
-        code = tell(outcome.overview, self.runs)
-        if outcome.signal is not None:
-            print("stopped; everything is saved")
-            print(f"resume with: {resume_command()}")
-            return signal_code(outcome.signal)
-        return code
 
 
 @dataclass(frozen=True)
@@ -151,19 +146,19 @@ class Status:
     def run(self) -> int:
         """Print every run, then the failures."""
         from hess.console import console
-        from hess.sweeps.conduct import SweepFolder
         from hess.sweeps.overview import table
         from hess.sweeps.progress import Watcher
+        from hess.sweeps.runner import SweepFolder
 
         folder = SweepFolder(self.folder)
         plan, notes = folder.read_plan(), folder.present_notes()
         running = sum(note.state == "running" for note in notes.values())
         overview = Watcher(self.folder, max(running, 1)).look(plan, notes)
         console().print(table(overview.runs))
-        return tell(overview, self.folder)
+        return print_outcome(overview, self.folder)
 
 
-def tell(overview: Overview, sweep: Path) -> int:
+def print_outcome(overview: Overview, sweep: Path) -> int:
     """Print what became of the runs and of each that has failed; 1 if any has."""
     from hess.console import console
     from hess.sweeps.overview import failures, summary

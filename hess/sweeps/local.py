@@ -9,9 +9,8 @@ from pathlib import Path
 
 from hess import runtime
 from hess.errors import HessError
-from hess.sweeps.conduct import problem_of
 from hess.sweeps.plan import PlannedRun
-from hess.sweeps.worker import job_of, launch
+from hess.sweeps.worker import job_of, launch, problem_of
 
 _POLL = 0.1  # seconds
 _GRACE = 60.0  # seconds that workers have to save when the sweep leaves

@@ -14,8 +14,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from hess.console import plain_table
-from hess.sweeps.conduct import SweepDisplay
 from hess.sweeps.progress import Overview, Progress, State, last_printed, seconds_left
+from hess.sweeps.runner import SweepDisplay
 
 _LINE_INTERVAL = 60.0  # seconds between two plain overviews
 _MOST_ROWS = 30  # of a live table

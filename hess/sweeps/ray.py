@@ -20,9 +20,8 @@ from typing import Any
 from hess import runtime
 from hess.errors import HessError, MissingExtraError
 from hess.files import read_sealed, reason
-from hess.sweeps.conduct import problem_of
 from hess.sweeps.plan import PlannedRun
-from hess.sweeps.worker import Job, as_text, job_of, launch
+from hess.sweeps.worker import Job, as_text, job_of, launch, problem_of
 
 _LOSSES = 20  # of workers or machines that one run survives
 _CRASHES = 3  # of the training process itself

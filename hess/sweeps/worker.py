@@ -84,6 +84,18 @@ def launch(
         )
 
 
+def problem_of(code: int) -> str:
+    """What is wrong with a process that returned this; nothing if it says that all is well.
+
+    A shell's 128 + n and Python's -n are both a signal.
+    """
+    number = -code if code < 0 else code - 128
+    try:
+        return f"ended by {signal.Signals(number).name}" if code else ""
+    except ValueError:
+        return f"exit code {code}"
+
+
 def main() -> int:
     """Train."""
     job = Job(**json.loads(sys.argv[1]))

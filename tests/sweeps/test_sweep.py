@@ -16,8 +16,9 @@ from hess.cli import main
 from hess.errors import HessError
 from hess.files import read_sealed, write_sealed
 from hess.runs.folder import RunFolder
-from hess.sweeps.conduct import SweepFolder, problem_of
 from hess.sweeps.local import LocalPool
+from hess.sweeps.runner import SweepFolder
+from hess.sweeps.worker import problem_of
 from tests.faults.runs import Outcome
 from tests.faults.tiny_tasks import HORIZON
 from tests.sweeps.gated_tasks import await_text

@@ -10,7 +10,6 @@ Whether a run has finished is not noted here: its own checkpoint says so.
 from __future__ import annotations
 
 import dataclasses
-import signal
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -160,18 +159,6 @@ def _refuse_shorter(run: PlannedRun, sweep: Path) -> None:
 _LOOK_INTERVAL = 2.0  # seconds between two looks at what is running
 
 
-def problem_of(code: int) -> str:
-    """What is wrong with a process that returned this; nothing if it says that all is well.
-
-    A shell's 128 + n and Python's -n are both a signal.
-    """
-    number = -code if code < 0 else code - 128
-    try:
-        return f"ended by {signal.Signals(number).name}" if code else ""
-    except ValueError:
-        return f"exit code {code}"
-
-
 class Engine(Protocol):
     """Where runs run."""
 
@@ -210,7 +197,9 @@ class SweepResult:
     signal: int | None  # what asked it to stop
 
 
-def conduct(plan: Plan, folder: SweepFolder, engine: Engine, display: SweepDisplay) -> SweepResult:
+def run_sweep(
+    plan: Plan, folder: SweepFolder, engine: Engine, display: SweepDisplay
+) -> SweepResult:
     """Run what is missing, until all is done or a signal asks to stop; the folder is locked."""
     watcher = Watcher(folder.path, engine.slots)
     known = {run.key for run in plan}
