@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -201,14 +201,11 @@ class LoadedAgent:
         success: str | None = None,
     ) -> Evaluation:
         """Deterministic episodes of the run's task, also with other arguments than in training."""
-        evaluator = Collector(self.evaluated_config(seed, env, success), 1)
-        try:
+        with closing(Collector(self.evaluated_config(seed, env, success), 1)) as evaluator:
             if evaluator.shape != self._agent.shape:
                 sizes = f"{evaluator.shape} instead of {self._agent.shape}"
                 raise HessError(f"with these arguments episodes have another shape: {sizes}")
             collected = evaluator.evaluate(self._policy, self.step, episodes)
-        finally:
-            evaluator.close()
         played = [each.episode for each in collected]
         return Evaluation(
             success_rate=any_success(played),
@@ -260,12 +257,9 @@ def load(
 
 def _adapter(config: Config) -> Adapter:
     """What the run's task gives and takes."""
-    task = Task.of(config)
-    try:
+    with closing(Task.of(config)) as task:
         validate(config, task.horizon)
         return Adapter(task.observer, task.actions, task.shape(config))
-    finally:
-        task.close()
 
 
 def evaluate(

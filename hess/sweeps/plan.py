@@ -17,6 +17,7 @@ import re
 import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
@@ -114,11 +115,8 @@ def _horizon(config: Config) -> int:
             return config.horizon or info.horizon
     from hess.envs.adapter import Task
 
-    opened = Task.of(config)
-    try:
+    with closing(Task.of(config)) as opened:
         return opened.horizon
-    finally:
-        opened.close()
 
 
 def _name(start: Config, config: Config, preset: str) -> str:
