@@ -53,7 +53,7 @@ def _method_rows() -> Iterable[tuple[str, ...]]:
 
 
 def _grid_rows() -> Iterable[tuple[str, ...]]:
-    from hess.sweeps.suites import GRIDS
+    from hess.sweeps.grids import GRIDS
 
     for row in GRIDS.values():
         values = ", ".join(f"{value:g}" for value in row.values)

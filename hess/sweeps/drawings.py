@@ -16,8 +16,9 @@ from hess.analysis.groups import Setting
 from hess.analysis.tables import as_markdown
 from hess.files import write_atomic
 from hess.runs.run import Run
+from hess.sweeps.grids import hyper_parameters
 from hess.sweeps.reproduction import Panels
-from hess.sweeps.suites import Suite, hyper_parameters
+from hess.sweeps.suites import Suite
 
 CURVES = "curves"
 

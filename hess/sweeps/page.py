@@ -26,8 +26,9 @@ from hess.errors import HessError, unknown
 from hess.files import named, write_atomic
 from hess.sweeps.drawings import CURVES, HYPER_PARAMETERS, Material, curve_table, figures
 from hess.sweeps.evidence import MAIN, Absent, Evidence, evidence, varied_fields
+from hess.sweeps.grids import hyper_parameters
 from hess.sweeps.paper import PAPER, PaperItem
-from hess.sweeps.suites import Suite, hyper_parameters
+from hess.sweeps.suites import Suite
 
 PICTURES = "images/paper"  # beside the page
 OBSERVATIONS = "paper.toml"  # among the results

@@ -7,7 +7,7 @@ import pytest
 from hess.cli import main
 from hess.config import Config, flat_fields, override
 from hess.config.presets import preset
-from hess.sweeps.suites import GRIDS, Grid
+from hess.sweeps.grids import GRIDS, Grid
 from hess.training.validation import validate
 
 

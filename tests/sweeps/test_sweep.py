@@ -35,11 +35,6 @@ def finished(undisturbed: Undisturbed, tmp_path: Path) -> Path:
     return tmp_path / "finished"
 
 
-def said(capsys: pytest.CaptureFixture[str]) -> str:
-    """What was printed, without line breaks inside of table cells."""
-    return capsys.readouterr().out
-
-
 # --- going on -----------------------------------------------------------------------------------
 
 
@@ -47,14 +42,14 @@ def test_a_finished_sweep_starts_nothing(
     undisturbed: Undisturbed, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(command(undisturbed[0])) == 0
-    assert said(capsys) == "2 done of 2 runs\n"
+    assert capsys.readouterr().out == "2 done of 2 runs\n"
 
 
 @pytest.mark.slow
 def test_more_seeds_just_add_runs(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = outcomes(finished)
     assert main(command(finished, 3)) == 0
-    told = said(capsys)
+    told = capsys.readouterr().out
     third = tiny_plan(3)[2].key
     assert told.count("started") == 1
     assert f"started {third}\n" in told
@@ -81,15 +76,15 @@ def test_a_killed_run_is_told_and_resumed(
     assert seen["state"] == "running"
     assert f"process {os.getpid()} on " in str(seen["lock"])
     assert "is sweeping in" in str(seen["lock"])
-    told = said(capsys)
+    told = capsys.readouterr().out
     assert "1 done, 1 failed of 2 runs" in told
     assert "failed runs" in told
     assert "ended by SIGKILL" in told
 
     assert main(["sweep", "status", str(runs)]) == 1
-    assert "ended by SIGKILL" in said(capsys)
+    assert "ended by SIGKILL" in capsys.readouterr().out
     assert main(command(runs)) == 0
-    assert said(capsys).endswith("2 done of 2 runs\n")
+    assert capsys.readouterr().out.endswith("2 done of 2 runs\n")
     assert outcomes(runs) == undisturbed[1]
 
 
@@ -112,7 +107,7 @@ def test_a_stopped_sweep_says_how_to_go_on(
     meeting = gate.meet(stop)
     assert main(command(runs, 1)) == 128 + signal.SIGTERM
     meeting.join()
-    told = said(capsys)
+    told = capsys.readouterr().out
     assert f"stopped {FIRST}" in told
     assert "1 stopped of 1 runs" in told
     assert f"sweep --runs {runs}" in told.split("resume with: ")[1]
@@ -132,7 +127,7 @@ def test_the_runs_of_a_killed_sweep_end_and_are_resumed(
     gate.meet(lambda _: sweep.kill()).join()
     assert sweep.wait() == -signal.SIGKILL
     main(["sweep", "status", str(runs)])
-    assert "1 stopped of 1 runs" in said(capsys)
+    assert "1 stopped of 1 runs" in capsys.readouterr().out
     assert main(command(runs, 1)) == 0
     assert outcomes(runs, 1)[FIRST] == undisturbed[1][FIRST]
 
@@ -142,7 +137,7 @@ def test_failures_do_not_disappear(
 ) -> None:
     (gate.folder / "broken").touch()
     assert main(command(tmp_path / "runs", 1)) == 1
-    told = " ".join(said(capsys).split())
+    told = " ".join(capsys.readouterr().out.split())
     assert "1 failed of 1 runs" in told
     assert "exit code 2" in told
     assert "the simulator is gone" in told
@@ -162,7 +157,7 @@ def test_status_shows_every_run(
     undisturbed: Undisturbed, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["sweep", "status", str(undisturbed[0])]) == 0
-    told = said(capsys)
+    told = capsys.readouterr().out
     for key in (FIRST, SECOND):
         row = next(line.split() for line in told.splitlines() if line.startswith(key))
         assert row[1:4] == ["done", f"{STEPS}", f"{STEPS}"]
@@ -174,7 +169,7 @@ def test_a_dry_run_lists_and_writes_nothing(
 ) -> None:
     flags = ["--tasks", "AntMaze", "PointMaze", "--seeds", "2", "--cores", "0", "--dry-run"]
     assert main(["sweep", "--runs", str(tmp_path / "runs"), *flags]) == 0
-    told = said(capsys)
+    told = capsys.readouterr().out
     assert told.count(" queued ") == 4
     assert "4 of 4 runs to do, about " in told
     assert "1 at a time here: about " in told
@@ -185,7 +180,7 @@ def test_a_dry_run_knows_what_is_done(
     undisturbed: Undisturbed, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(command(undisturbed[0], 3, "--dry-run")) == 0
-    told = said(capsys)
+    told = capsys.readouterr().out
     assert "1 of 3 runs to do" in told
     assert told.count(" done ") == 2
 
