@@ -38,7 +38,7 @@ class CheckEnv:
 
         given = {name: value for name, value in vars(self).items() if value is not None}
         wanted = override(Config(), given)
-        checks = check_env(self.task, wanted)
+        checks = check_env(wanted)
         if can_train(checks):
             checks.append(check_start(wanted))
         width = max(len(check.name) for check in checks)

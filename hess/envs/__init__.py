@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from hess.envs.registry import TASKS, TaskInfo, make, register_all, register_maze
+from hess.envs.making import make
+from hess.envs.registry import TASKS, TaskInfo, register_all, register_maze
 
 if TYPE_CHECKING:
     import gymnasium

@@ -5,6 +5,7 @@ They use the parts that training uses: what is said here is what happens there.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,11 +13,11 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.utils.env_checker import data_equivalence
 
 from hess.config import Config
-from hess.envs import registry
 from hess.envs.arguments import make_keywords
-from hess.envs.making import FAILURES, close, raised
+from hess.envs.making import FAILURES, close, make, raised
 from hess.envs.memory import machine_memory, most_memory
 from hess.envs.spaces import (
     ACHIEVED,
@@ -46,20 +47,13 @@ class Check:
     """Whether HESS cannot train without it."""
 
 
-_AS_IT_IS = Config()
-
-
-def check_env(task: str, wanted: Config = _AS_IT_IS, **kwargs: Any) -> list[Check]:
-    """Run all checks on an environment given by name, id or 'module:Env-v0'.
-
-    How it is to be made and read is `wanted`: env, success, horizon and observe of a config, and
-    the capacity that its replay is to have.
-    """
-    env = registry.make(task, **make_keywords(wanted.env, wanted.horizon), **kwargs)
+def check_env(config: Config) -> list[Check]:
+    """Run all checks on the environment of a config, with the capacity of its replay."""
+    env = make(config.task, **make_keywords(config.env, config.horizon))
     try:
-        return list(_run(env, wanted))
+        return list(_run(env, config))
     finally:
-        close(env, task)
+        close(env, config.task)
 
 
 def can_train(checks: list[Check]) -> bool:
@@ -67,7 +61,7 @@ def can_train(checks: list[Check]) -> bool:
     return all(check.ok for check in checks if check.required)
 
 
-def _run(env: Any, wanted: Config) -> Iterator[Check]:
+def _run(env: Any, config: Config) -> Iterator[Check]:
     required: tuple[tuple[str, Callable[[Any, Config], str]], ...] = (
         ("observation", _observation),
         ("action bounds", lambda env, _: ActionScale(env.action_space).description),
@@ -77,45 +71,45 @@ def _run(env: Any, wanted: Config) -> Iterator[Check]:
     )
     fits = True
     for name, inspect in required:
-        check = _try(name, inspect, env, wanted)
+        check = _try(name, inspect, env, config)
         fits &= check.ok
         yield check
         if name == "reset and step" and not check.ok:
             return
     if is_goal_space(env.observation_space):
-        yield _try("compute_reward", _compute_reward, env, wanted, required=False)
-    yield _try("seeding", _seeding, env, wanted, required=False)
-    yield _try("subgoals", _subgoals, env, wanted, required=False)
+        yield _try("compute_reward", _compute_reward, env, config, required=False)
+    yield _try("seeding", _seeding, env, config, required=False)
+    yield _try("subgoals", _subgoals, env, config, required=False)
     if fits:
-        yield _try("replay", _replay, env, wanted)
+        yield _try("replay", _replay, env, config)
 
 
 def _try(
     name: str,
     inspect: Callable[[Any, Config], str],
     env: Any,
-    wanted: Config,
+    config: Config,
     required: bool = True,
 ) -> Check:
     try:
-        return Check(name, True, inspect(env, wanted), required)
+        return Check(name, True, inspect(env, config), required)
     except HessError as misfit:
         return Check(name, False, str(misfit), required)
     except FAILURES as error:  # the report says how
         return Check(name, False, f"it failed with {raised(error)}", required)
 
 
-def _observer(env: Any, wanted: Config) -> Observer:
-    return Observer(env.observation_space, wanted.observe or observed_keys(env))
+def _observer(env: Any, config: Config) -> Observer:
+    return Observer(env.observation_space, config.observe or observed_keys(env))
 
 
-def _observation(env: Any, wanted: Config) -> str:
+def _observation(env: Any, config: Config) -> str:
     space: Any = env.observation_space
-    observer = _observer(env, wanted)
+    observer = _observer(env, config)
     if not isinstance(space, spaces.Dict):
         flattened = "" if len(space.shape or ()) == 1 else f"; flattened from {space.shape}"
         return f"{observer.description}{flattened}"
-    added = observer.keys[-1] == ACHIEVED and not wanted.observe
+    added = observer.keys[-1] == ACHIEVED and not config.observe
     why = f"; {ACHIEVED} is added, since the observation lacks it" if added else ""
     kind = "a goal env" if observer.goal_dim else "a Dict"
     hidden = [key for key in usual_keys(space) if key not in observer.keys]
@@ -132,9 +126,9 @@ def _horizon(env: Any, _: Config) -> str:
     return f"{steps} steps"
 
 
-def _values(env: Any, wanted: Config) -> str:
+def _values(env: Any, config: Config) -> str:
     """Reset, then a few random steps: numbers in the declared shapes, all finite."""
-    observer = _observer(env, wanted)
+    observer = _observer(env, config)
     env.action_space.seed(SEED)
     observation, _ = env.reset(seed=SEED)
     _fits(observer, observation, "reset()")
@@ -160,9 +154,9 @@ def _fits(observer: Observer, raw: Any, source: str) -> None:
             raise HessError(f"{source} gave NaN or infinity in {name}")
 
 
-def _success(env: Any, wanted: Config) -> str:
+def _success(env: Any, config: Config) -> str:
     """One episode at most; of most environments the first step tells."""
-    signal = SuccessSignal(wanted.success)
+    signal = SuccessSignal(config.success)
     env.action_space.seed(SEED)
     env.reset(seed=SEED)
     for _ in range(getattr(env.spec, "max_episode_steps", None) or _LONGEST):
@@ -176,7 +170,7 @@ def _success(env: Any, wanted: Config) -> str:
     return signal.description
 
 
-def _compute_reward(env: Any, wanted: Config) -> str:
+def _compute_reward(env: Any, config: Config) -> str:
     compute = getattr(env.unwrapped, "compute_reward", None)
     if compute is None:
         raise HessError("none; goals cannot be relabelled, HESS itself does not need it")
@@ -199,27 +193,26 @@ def _compute_reward(env: Any, wanted: Config) -> str:
 
 
 def _seeding(env: Any, _: Config) -> str:
-    first, second = (_trajectory(env) for _ in range(2))
-    if not all(np.array_equal(a, b) for a, b in zip(first, second, strict=True)):
+    if not data_equivalence(_trajectory(env), _trajectory(env), exact=True):
         raise HessError(
             "two episodes with the same seed and actions differ: runs cannot be repeated"
         )
     return "same seed, same trajectory"
 
 
-def _subgoals(env: Any, wanted: Config) -> str:
-    dim = wanted.representation.dimensions(_observer(env, wanted).observation_dim)
+def _subgoals(env: Any, config: Config) -> str:
+    dim = config.representation.dimensions(_observer(env, config).observation_dim)
     return f"φ will have {dim} dimension{'s' * (dim > 1)}; --representation.dim for another number"
 
 
-def _replay(env: Any, wanted: Config) -> str:
+def _replay(env: Any, config: Config) -> str:
     """Pictures as observations can ask for more memory than there is."""
-    observer = _observer(env, wanted)
+    observer = _observer(env, config)
     numbers = observer.observation_dim + observer.goal_dim + ActionScale(env.action_space).dim
-    needed = 4 * numbers * wanted.capacity
+    needed = 4 * numbers * config.capacity
     if needed > most_memory():
         raise HessError(
-            f"{wanted.capacity:,} steps need {needed / 1e9:.0f} GB, this machine has "
+            f"{config.capacity:,} steps need {needed / 1e9:.0f} GB, this machine has "
             f"{machine_memory() / 1e9:.0f}; give a smaller --capacity"
         )
     return f"{needed / 1e9:.1f} GB when full"
@@ -228,16 +221,10 @@ def _replay(env: Any, wanted: Config) -> str:
 def _trajectory(env: Any) -> list[Any]:
     env.action_space.seed(SEED)
     observation, _ = env.reset(seed=SEED)
-    trajectory = [_flat(observation)]
+    trajectory = [copy.deepcopy(observation)]  # it may be the environment's own array
     for _ in range(STEPS):
         observation, _, terminated, truncated, _ = env.step(env.action_space.sample())
-        trajectory.append(_flat(observation))
+        trajectory.append(copy.deepcopy(observation))
         if terminated or truncated:
             break
     return trajectory
-
-
-def _flat(observation: Any) -> Any:
-    if isinstance(observation, dict):
-        return np.concatenate([np.ravel(_flat(observation[key])) for key in sorted(observation)])
-    return np.array(observation)

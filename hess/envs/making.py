@@ -6,11 +6,12 @@ import inspect
 import re
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hess.envs.registry import TASKS, register_all
 from hess.errors import HessError, closest, unknown
 
 if TYPE_CHECKING:
@@ -23,12 +24,15 @@ _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 _ID = re.compile(r"(?!hess/).+-v\d+")
 
 
-def build(
-    task: str, identifier: str, arguments: Mapping[str, Any], known: Mapping[str, Any]
-) -> gymnasium.Env[Any, Any]:
-    """Make it; whatever it raises is a `HessError` that names the task."""
+def make(task: str, **arguments: Any) -> gymnasium.Env[Any, Any]:
+    """Build a task: 'AntMaze', 'hess/AntMaze-v0', any Gymnasium id, or 'module:Env-v0'.
+
+    Whatever it raises is a `HessError` that names the task.
+    """
     import gymnasium
 
+    register_all()
+    identifier = TASKS[task].id if task in TASKS else task
     try:
         return gymnasium.make(identifier, **arguments)
     except HessError:
@@ -38,7 +42,7 @@ def build(
     except ImportError as error:
         raise _not_importable(task, identifier.rpartition(":")[0], error) from error
     except gymnasium.error.UnregisteredEnv as error:
-        raise _unknown_task(task, known) from error
+        raise _unknown_task(task) from error
     except FAILURES as error:
         unexpected = _UNEXPECTED.search(str(error))
         if isinstance(error, TypeError) and unexpected and unexpected[1] in arguments:
@@ -119,13 +123,13 @@ def _not_importable(task: str, module: str, error: ImportError) -> HessError:
     return HessError(f"cannot load the task {task!r}: {why}")
 
 
-def _unknown_task(task: str, known: Mapping[str, Any]) -> HessError:
+def _unknown_task(task: str) -> HessError:
     """The closest of our tasks; of an id that is none of ours, the closest that is registered."""
     import gymnasium
 
     module, _, name = task.rpartition(":")
     if not _ID.fullmatch(name):
-        return unknown("task", task, known)
+        return unknown("task", task, TASKS)
     ids = [each for each in gymnasium.registry if not each.startswith("hess/")]
     if found := closest(name, ids, cutoff=0.8):
         meant = f"{module}:{found}" if module else found
@@ -133,6 +137,6 @@ def _unknown_task(task: str, known: Mapping[str, Any]) -> HessError:
     if module:
         return HessError(f"unknown task {task!r}; the module {module!r} registers no such id")
     return HessError(
-        f"{unknown('task', task, known)}; an environment of another package is named together "
+        f"{unknown('task', task, TASKS)}; an environment of another package is named together "
         "with it: gymnasium_robotics:PointMaze_UMaze-v3"
     )

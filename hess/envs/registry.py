@@ -1,16 +1,13 @@
-"""The table of tasks, and the way from a name to an environment."""
+"""The table of tasks; `making.py` makes environments of their names."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hess.envs import layouts
 from hess.envs.layouts import Layout
 from hess.errors import HessError, unknown
-
-if TYPE_CHECKING:
-    import gymnasium
 
 ROBOTS = {
     "point": ("hess.envs.point:PointMaze", 7),
@@ -198,11 +195,3 @@ def register_maze(
     _declare(task)
     _register(task)
     return task.id
-
-
-def make(task: str, **kwargs: Any) -> gymnasium.Env[Any, Any]:
-    """Build a task: 'AntMaze', 'hess/AntMaze-v0', any Gymnasium id, or 'module:Env-v0'."""
-    from hess.envs.making import build
-
-    register_all()
-    return build(task, TASKS[task].id if task in TASKS else task, kwargs, TASKS)

@@ -12,8 +12,9 @@ import imageio.v3 as iio
 import numpy as np
 
 from hess.encoding import VIDEO_FORMATS, Picture, encode_video
-from hess.envs import registry
 from hess.envs.layouts import Layout
+from hess.envs.making import make
+from hess.envs.registry import TASKS
 from hess.envs.topdown import TopDownView
 from hess.errors import HessError
 from hess.files import require_ending, write_atomic
@@ -81,7 +82,7 @@ def first_picture(task: str, seed: int = 0, arguments: Mapping[str, Any] | None 
 
 
 def _make(task: str, arguments: Mapping[str, Any] | None) -> Any:
-    return registry.make(task, **arguments or {}, render_mode="rgb_array")
+    return make(task, **arguments or {}, render_mode="rgb_array")
 
 
 def picture_of(env: Any, task: str) -> Picture:
@@ -126,7 +127,7 @@ def _show(axes: Axes, name: str) -> None:
 
 def _show_view(axes: Axes, name: str) -> None:
     """What the robot of the `Images` variant sees from the start: walls blue, block red."""
-    settings: dict[str, Any] = registry.TASKS[name].kwargs
+    settings: dict[str, Any] = TASKS[name].kwargs
     layout = Layout.parse(settings["layout"], settings["cell"])
     view = TopDownView(layout)(*layout.start, layout.block)
     colours = np.array([[0.44, 0.53, 0.66], [0.0, 0.0, 0.0], [0.82, 0.30, 0.26]])

@@ -89,7 +89,7 @@ def users_envs() -> Iterator[None]:
 
 @pytest.mark.parametrize("name", TASKS)
 def test_our_tasks_pass(name: str) -> None:
-    checks = check_env(name)
+    checks = check_env(Config(task=name))
     assert [check.name for check in checks if not check.ok] == []
     assert can_train(checks)
 
@@ -97,7 +97,7 @@ def test_our_tasks_pass(name: str) -> None:
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("task", ["users/Plain-v0", "users/Goal-v0"])
 def test_a_users_env_passes(task: str) -> None:
-    assert [check.sentence for check in check_env(task) if not check.ok] == []
+    assert [check.sentence for check in check_env(Config(task=task)) if not check.ok] == []
 
 
 def test_an_env_can_be_named_with_its_module(
@@ -108,7 +108,7 @@ def test_an_env_can_be_named_with_its_module(
         "register_maze('FromAModule', '####\\n#SG#\\n####', robot='point')\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    assert can_train(check_env("users_tasks:hess/FromAModule-v0"))
+    assert can_train(check_env(Config(task="users_tasks:hess/FromAModule-v0")))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -129,8 +129,7 @@ def test_an_env_can_be_named_with_its_module(
 def test_what_hess_could_not_train_on_is_named(
     task: str, fault: str, name: str, sentence: str
 ) -> None:
-    kwargs: Any = {"fault": fault} if fault else {}
-    checks = check_env(task, disable_env_checker=True, **kwargs)
+    checks = check_env(Config(task=task, env=arguments(fault)))
     assert not can_train(checks)
     failed = {check.name: check.sentence for check in checks if not check.ok}
     assert sentence in failed[name]
@@ -147,61 +146,66 @@ def test_what_hess_could_not_train_on_is_named(
     ],
 )
 def test_what_hess_can_live_with_is_named(task: str, fault: str, name: str, sentence: str) -> None:
-    checks = check_env(task, fault=fault)
+    checks = check_env(Config(task=task, env=(f"fault={fault}",)))
     assert can_train(checks)
     assert [sentence in check.sentence for check in checks if not check.ok] == [True]
 
 
 def test_an_unknown_env_is_an_error() -> None:
     with pytest.raises(HessError, match="did you mean 'AntMaze'"):
-        check_env("AntMace")
+        check_env(Config(task="AntMace"))
 
 
-def sentences(task: str, wanted: Config, **kwargs: Any) -> dict[str, str]:
-    checks = check_env(task, wanted, disable_env_checker=True, **kwargs)
+def arguments(fault: str) -> tuple[str, ...]:
+    return ("disable_env_checker=True", *((f"fault={fault}",) if fault else ()))
+
+
+def sentences(task: str, fault: str = "", **fields: Any) -> dict[str, str]:
+    config: Config = override(Config(task=task, env=arguments(fault)), fields)
+    checks = check_env(config)
     assert can_train(checks), [check for check in checks if not check.ok]
     return {check.name: check.sentence for check in checks}
 
 
 def test_a_box_of_several_axes_is_flattened() -> None:
-    said = sentences("users/Plain-v0", Config(), fault="shape")
+    said = sentences("users/Plain-v0", "shape")
     assert said["observation"] == "a Box, 4 numbers; no goal is observed; flattened from (2, 2)"
 
 
 def test_a_dict_without_a_goal_is_read_key_by_key() -> None:
-    said = sentences("users/Goal-v0", Config(), fault="no goal")
+    said = sentences("users/Goal-v0", "no goal")
     assert said["observation"].startswith("a Dict: observation + achieved_goal, 6 numbers; no goal")
 
 
 def test_what_success_is_and_how_long_an_episode_is_can_be_given() -> None:
-    said = sentences("users/Plain-v0", Config(success="reward>=2"), fault="silent")
+    said = sentences("users/Plain-v0", "silent", success="reward>=2")
     assert said["success signal"] == "a step with a reward of 2 or more"
-    said = sentences("users/Endless-v0", Config(horizon=12))
+    said = sentences("users/Endless-v0", horizon=12)
     assert said["horizon"] == "12 steps"
 
 
 def test_arguments_are_handed_on() -> None:
-    checks = check_env("users/Plain-v0", Config(env=("fault=discrete",)), disable_env_checker=True)
-    assert not can_train(checks)
-    said = sentences("PointMaze", Config(env=("success_radius=100.0", "reward=negative")))
+    assert not can_train(check_env(Config(task="users/Plain-v0", env=arguments("discrete"))))
+    said = sentences("PointMaze", env=("success_radius=100.0", "reward=negative"))
     assert said["success signal"] == "info['is_success']"
 
 
 def test_keys_can_be_chosen() -> None:
-    said = sentences("users/Goal-v0", Config(observe=("achieved_goal",)))
+    said = sentences("users/Goal-v0", observe=("achieved_goal",))
     assert said["observation"].startswith("a goal env: achieved_goal, 3 numbers; goal 3 numbers")
     assert "observation will not be used" in said["observation"]
 
 
 def test_the_size_of_the_subgoal_space_is_said() -> None:
-    assert sentences("PointMaze", Config())["subgoals"].startswith("φ will have 4 dimensions;")
-    assert sentences("CheetahHurdle", Config())["subgoals"].startswith("φ will have 8 dimensions;")
-    one = override(Config(), {"representation.dim": 1})
-    assert sentences("PointMaze", one)["subgoals"].startswith("φ will have 1 dimension;")
+    assert sentences("PointMaze")["subgoals"].startswith("φ will have 4 dimensions;")
+    assert sentences("CheetahHurdle")["subgoals"].startswith("φ will have 8 dimensions;")
+    one: dict[str, Any] = {"representation.dim": 1}
+    assert sentences("PointMaze", **one)["subgoals"].startswith("φ will have 1 dimension;")
 
 
 def test_more_than_the_memory_cannot_be_trained_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "most_memory", lambda: 1_000_000)
-    (replay,) = [each for each in check_env("users/Plain-v0") if each.name == "replay"]
+    checks = check_env(Config(task="users/Plain-v0"))
+    (replay,) = [each for each in checks if each.name == "replay"]
     assert (replay.ok, replay.required) == (False, True)
     assert "give a smaller --capacity" in replay.sentence

@@ -34,7 +34,7 @@ U_MAZE: list[list[Any]] = [
 
 
 def test_a_maze_says_success_and_fits() -> None:
-    checks = check_env(POINT)
+    checks = check_env(Config(task=POINT))
     assert can_train(checks)
     assert {check.name: check.sentence for check in checks}["success signal"] == "info['success']"
 
@@ -58,7 +58,7 @@ def test_a_map_as_argument_fixes_start_and_goal() -> None:
 
 def test_an_argument_of_a_parent_that_is_not_passed_on_is_not_suggested() -> None:
     with pytest.raises(HessError, match=r"unknown .* argument 'position_noise_range'; (?!did you)"):
-        check_env(POINT, Config(env=("position_noise_range=0.0",)))
+        check_env(Config(task=POINT, env=("position_noise_range=0.0",)))
 
 
 def test_the_ant_is_told_where_it_is() -> None:
@@ -72,7 +72,7 @@ def test_the_ant_is_told_where_it_is() -> None:
 
 def test_an_unknown_argument_is_answered_with_the_closest() -> None:
     with pytest.raises(HessError, match="did you mean 'continuing_task'"):
-        check_env(POINT, Config(env=("continuing_tsk=False",)))
+        check_env(Config(task=POINT, env=("continuing_tsk=False",)))
 
 
 def test_an_environment_that_cannot_be_made_is_a_sentence() -> None:
@@ -81,7 +81,7 @@ def test_an_environment_that_cannot_be_made_is_a_sentence() -> None:
         r"cannot build the task 'gymnasium_robotics:FetchReach-v4': .* \(\w+.py, line \d+\): "
     )
     with pytest.raises(HessError, match=expected):
-        check_env("gymnasium_robotics:FetchReach-v4")
+        check_env(Config(task="gymnasium_robotics:FetchReach-v4"))
 
 
 def test_stable_baselines3_evaluates_an_agent_of_a_maze(tmp_path: Path) -> None:
