@@ -257,7 +257,7 @@ def load(
 
 def _adapter(config: Config) -> Adapter:
     """What the run's task gives and takes."""
-    with closing(Task.of(config)) as task:
+    with closing(Task(config)) as task:
         validate(config, task.horizon)
         return Adapter(task.observer, task.actions, task.shape(config))
 

@@ -46,10 +46,10 @@ _DOTS = 150  # of the trail that are kept
 def record_video(agent: LoadedAgent, folder: RunFolder, out: Path, config: Config) -> None:
     """Film the first episodes of an evaluation, of `agent.evaluated_config`, as an mp4 or gif."""
     require_ending(out, VIDEO_FORMATS)
-    task = Task.of(config)
+    task = Task(config)
     if not isinstance(task.env.unwrapped, GoalTask):
         task.close()
-        task = Task.of(config, task, render_mode="rgb_array")
+        task = Task(config, task, render_mode="rgb_array")
     with closing(task), closing(open_stage(task.env, task.name)) as stage:
         film = _Film(agent, task, stage, newest_snapshot(folder))
         frames = chain.from_iterable(film.episode(n, config.seed) for n in range(EPISODES))

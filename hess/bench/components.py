@@ -126,7 +126,7 @@ def _step(name: str, size: Size, task_name: str) -> Measurement:
 
     They cost every method the same, and would bring the ratios closer to 1.
     """
-    task = Task(task_name)
+    task = Task(Config(task=task_name))
     config = _config(name, size, task)
     agent = method(name).build(config, task.shape(config))
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
 
-from hess import envs
 from hess.arrays import Floats
 from hess.config import Config
 from hess.envs.arguments import make_keywords
-from hess.envs.making import FAILURES, close, raised
+from hess.envs.making import FAILURES, close, make, raised
 from hess.envs.spaces import (
     ActionScale,
     Observed,
@@ -22,7 +20,7 @@ from hess.envs.spaces import (
     observed_keys,
     real_numbers,
 )
-from hess.envs.success import AUTO, SuccessSignal
+from hess.envs.success import SuccessSignal
 from hess.errors import HessError
 from hess.replay.episode import EpisodeShape, segment_counts
 
@@ -51,46 +49,24 @@ class StepOutcome(NamedTuple):
 class Task:
     """One open environment. A misbehaving one is named in the error, with the step."""
 
-    def __init__(
-        self,
-        name: str,
-        arguments: Iterable[str] = (),
-        *,
-        success: str = AUTO,
-        horizon: int | None = None,
-        observe: Iterable[str] = (),
-        action_share: float = 1.0,
-        render_mode: str | None = None,
-    ):
-        """`arguments` as in `hess.envs.arguments`; the rest as in `Config`."""
-        self.name = name
-        self.success = SuccessSignal(success)
-        self._keywords = make_keywords(arguments, horizon)
+    def __init__(self, config: Config, like: Task | None = None, render_mode: str | None = None):
+        """The task of a config; `like` an open one, whose observations need not be probed again."""
+        self.name = config.task
+        self.success = SuccessSignal(config.success)
+        self._keywords = make_keywords(config.env, config.horizon)
         drawn = {} if render_mode is None else {"render_mode": render_mode}
-        self.env: gymnasium.Env[Any, Any] = envs.make(name, **self._keywords, **drawn)
+        self.env: gymnasium.Env[Any, Any] = make(self.name, **self._keywords, **drawn)
         try:
-            self.observer = Observer(self.env.observation_space, tuple(observe) or self._keys())
-            self.actions = ActionScale(self.env.action_space, action_share)
+            keys = config.observe or (self._keys() if like is None else like.observer.keys)
+            self.observer: Observer = Observer(self.env.observation_space, keys)
+            self.actions = ActionScale(self.env.action_space, config.action_share)
             self.horizon = self._horizon()
         except FAILURES as error:
             self.close()
             why = str(error) if isinstance(error, HessError) else f"it raised {raised(error)}"
-            raise HessError(f"HESS cannot train on {name!r}: {why}") from error
+            raise HessError(f"HESS cannot train on {self.name!r}: {why}") from error
         self.observation_dim, self.goal_dim = self.observer.observation_dim, self.observer.goal_dim
         self.action_dim = self.actions.dim
-
-    @classmethod
-    def of(cls, config: Config, like: Task | None = None, render_mode: str | None = None) -> Task:
-        """The task of a config; `like` an open one, whose observations need not be probed again."""
-        return cls(
-            config.task,
-            config.env,
-            success=config.success,
-            horizon=config.horizon,
-            observe=config.observe or (like.observer.keys if like is not None else ()),
-            action_share=config.action_share,
-            render_mode=render_mode,
-        )
 
     def _keys(self) -> tuple[str, ...]:
         """Of a goal env, found out by playing another copy: this one is still to be reset."""
@@ -98,7 +74,7 @@ class Task:
             return ()
         if hasattr(self.env.unwrapped, "observation_keys"):
             return observed_keys(self.env)
-        copy = envs.make(self.name, **self._keywords)
+        copy = make(self.name, **self._keywords)
         try:
             return observed_keys(copy)
         except HessError:

@@ -115,7 +115,7 @@ def _horizon(config: Config) -> int:
             return config.horizon or info.horizon
     from hess.envs.adapter import Task
 
-    with closing(Task.of(config)) as opened:
+    with closing(Task(config)) as opened:
         return opened.horizon
 
 

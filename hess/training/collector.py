@@ -46,7 +46,7 @@ class Collector:
         self._tasks: list[Task] = []
         for _ in range(count):
             self._threads.append(ThreadPoolExecutor(1, thread_name_prefix="collect"))
-            like = self._threads[-1].submit(Task.of, config, like).result()
+            like = self._threads[-1].submit(Task, config, like).result()
             self._tasks.append(like)
         self.shape = self.first.shape(config)
 

@@ -30,7 +30,7 @@ class Findings:
 
 def probe(config: Config) -> Findings:
     """Open the task, and play at random until it has said what success is."""
-    task = Task.of(config)
+    task = Task(config)
     try:
         validate(config, task.horizon)
         shape = task.shape(config)

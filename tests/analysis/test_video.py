@@ -78,7 +78,7 @@ def test_other_formats_are_refused(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [name for name, task in TASKS.items() if not task.images])
 def test_every_task_shows_its_subgoal(rendering: None, name: str) -> None:
-    task = Task(name)
+    task = Task(Config(task=name))
     stage = open_stage(task.env, name)
     try:
         state = task.reset(0)
@@ -102,7 +102,7 @@ def test_looking_does_not_change_the_episode(rendering: None) -> None:
     """A filmed episode goes as one that nobody watches."""
     ends = []
     for watched in (False, True):
-        task = Task("AntMaze")
+        task = Task(Config(task="AntMaze"))
         stage = open_stage(task.env, "AntMaze")
         state = task.reset(0)
         for step in range(3):

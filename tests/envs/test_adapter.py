@@ -25,7 +25,7 @@ def broken() -> Any:
         gymnasium.register(
             names[-1], entry_point=kind, max_episode_steps=horizon, disable_env_checker=True
         )
-        return Task(names[-1])
+        return Task(Config(task=names[-1]))
 
     yield make
     for name in names:
@@ -57,7 +57,7 @@ def test_an_environment_that_would_end_the_program_is_named(broken: Any) -> None
 
 
 def test_a_goal_environment_has_observation_goal_and_position() -> None:
-    task = Task(FIELD)
+    task = Task(Config(task=FIELD))
     assert (task.observation_dim, task.goal_dim, task.action_dim) == (4, 2, 2)
     state = task.reset(seed=0)
     assert state.goal.tolist() == [1.5, 0.5]
@@ -70,7 +70,7 @@ def test_a_goal_environment_has_observation_goal_and_position() -> None:
 
 
 def test_a_plain_environment_has_no_goal_and_its_first_numbers_are_its_position() -> None:
-    task = Task(SLOPE)
+    task = Task(Config(task=SLOPE))
     assert (task.observation_dim, task.goal_dim, task.action_dim) == (3, 0, 1)
     state = task.reset(seed=0)
     assert state.goal.shape == (0,)
@@ -80,7 +80,7 @@ def test_a_plain_environment_has_no_goal_and_its_first_numbers_are_its_position(
 
 @pytest.mark.parametrize(("action", "push"), [(-1.0, -1.0), (0.0, 0.0), (1.0, 1.0)])
 def test_actions_are_scaled_to_the_action_space(action: float, push: float) -> None:
-    task = Task(SLOPE)  # its actions lie in [0, 2], of which 1 does nothing
+    task = Task(Config(task=SLOPE))  # its actions lie in [0, 2], of which 1 does nothing
     task.reset(seed=0)
     outcome = task.step(np.array([action]), 0)
     assert outcome.state.observation[2] == pytest.approx(push)
@@ -88,7 +88,7 @@ def test_actions_are_scaled_to_the_action_space(action: float, push: float) -> N
 
 
 def test_an_episode_depends_on_its_seed_alone() -> None:
-    task = Task(FIELD)
+    task = Task(Config(task=FIELD))
     first, other, again = (task.reset(seed).observation for seed in (3, 4, 3))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
@@ -96,7 +96,7 @@ def test_an_episode_depends_on_its_seed_alone() -> None:
 
 
 def test_success_is_what_the_environment_says() -> None:
-    task = Task(SLOPE)
+    task = Task(Config(task=SLOPE))
     task.reset(seed=0)
     outcomes = []
     for step in range(HORIZON):
@@ -111,7 +111,7 @@ def test_success_is_what_the_environment_says() -> None:
 
 
 def test_the_shape_follows_from_task_and_config() -> None:
-    task = Task(FIELD)
+    task = Task(Config(task=FIELD))
     shape = task.shape(override(Config(subgoal_interval=5), {"representation.dim": 5}))
     assert shape._asdict() == {
         "horizon": 20,
@@ -126,7 +126,7 @@ def test_the_shape_follows_from_task_and_config() -> None:
 
 def test_an_unknown_task_is_refused_with_the_closest_name() -> None:
     with pytest.raises(HessError, match="unknown task 'PointMase'; did you mean 'PointMaze'"):
-        Task("PointMase")
+        Task(Config(task="PointMase"))
 
 
 def test_an_environment_without_a_horizon_is_refused(broken: Any) -> None:

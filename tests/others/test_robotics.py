@@ -48,7 +48,7 @@ def test_the_commands_of_the_documentation_train(arguments: dict[str, Any], tmp_
 
 
 def test_a_map_as_argument_fixes_start_and_goal() -> None:
-    task = Task.of(make_config(POINT, env={"maze_map": U_MAZE}, **FIELDS))
+    task = Task(make_config(POINT, env={"maze_map": U_MAZE}, **FIELDS))
     states = [task.reset(seed) for seed in range(10)]
     task.close()
     for state in states:  # within the noise of 0.25 about the middles of their cells
@@ -64,7 +64,7 @@ def test_an_argument_of_a_parent_that_is_not_passed_on_is_not_suggested() -> Non
 def test_the_ant_is_told_where_it_is() -> None:
     config = make_config(ANT, **FIELDS)
     assert "observation + achieved_goal, 107 numbers" in " ".join(probe(config).notes)
-    task = Task.of(config)
+    task = Task(config)
     state = task.reset(0)
     np.testing.assert_allclose(state.observation[-2:], state.position)
     task.close()

@@ -148,7 +148,7 @@ def test_an_environment_that_ignores_its_horizon_is_named(
         return original(self, action, number)._replace(truncated=False)
 
     monkeypatch.setattr(Task, "step", endless)
-    task = Task(FIELD)
+    task = Task(Config(task=FIELD))
     episode = empty_episode(task.shape(CONFIG))
     rollout = POLICY.start(episode, np.random.default_rng(0))
     with pytest.raises(HessError, match="neither terminated nor truncated at its horizon, step 20"):

@@ -43,7 +43,7 @@ def config_of(task: str, **fields: Any) -> Config:
 
 def test_a_horizon_that_c_does_not_divide_has_a_shorter_last_segment() -> None:
     config = config_of(RICH)
-    task = Task.of(config)
+    task = Task(config)
     assert task.shape(config).segments == 5  # 5, 5, 5, 5 and 3 steps
     task.close()
     for episode in collected(config):
@@ -53,7 +53,7 @@ def test_a_horizon_that_c_does_not_divide_has_a_shorter_last_segment() -> None:
 
 
 def test_more_keys_other_dtypes_and_the_missing_place_are_seen_in_a_fixed_order() -> None:
-    task = Task.of(config_of(RICH))
+    task = Task(config_of(RICH))
     assert task.observer.keys == ("observation", "battery", "camera", "achieved_goal")
     assert (task.observation_dim, task.goal_dim, task.action_dim) == (9, 2, 2)
     state = task.reset(0)
@@ -63,7 +63,7 @@ def test_more_keys_other_dtypes_and_the_missing_place_are_seen_in_a_fixed_order(
 
 
 def test_actions_reach_their_bounds() -> None:
-    task = Task.of(config_of(RICH))
+    task = Task(config_of(RICH))
     before = task.reset(0).position
     after = task.step(np.array([1.0, -1.0], np.float32), 0).state
     np.testing.assert_allclose(after.position - before, [0.4, -0.4])
@@ -223,7 +223,7 @@ def test_explicit_rules_are_used() -> None:
 
 
 def test_keys_can_be_chosen_and_are_part_of_the_run() -> None:
-    task = Task.of(config_of(RICH, observe=("achieved_goal",)))
+    task = Task(config_of(RICH, observe=("achieved_goal",)))
     assert task.observation_dim == 2
     task.close()
     assert config_of(RICH, env={"reach": 1}).env == ("reach=1",)
