@@ -23,6 +23,7 @@ from hess.config import Config
 from hess.errors import HessError
 from hess.files import digest, named, read_bytes, refuse_links, remove_leftovers, write_atomic
 from hess.replay.episode import Episode
+from hess.replay.ring import Replay
 from hess.runs import tensors
 from hess.runs.manifest import (
     FORMAT,
@@ -39,6 +40,7 @@ from hess.runs.manifest import (
     unfinished_folders,
     write_manifest,
 )
+from hess.runs.stored_episodes import read_episodes, stored_range
 
 AGENT = "agent."  # how the names of its arrays begin
 
@@ -64,15 +66,6 @@ class Checkpoint(NamedTuple):
     episodes: list[tuple[int, Episode]]  # number of the first one, stacked episodes
 
 
-class ReplaySource(NamedTuple):
-    """The episodes first..last-1 of a ring, to be read in part."""
-
-    first: int
-    last: int
-    revision: int
-    read: Callable[[int, int], Episode]  # (start, stop) -> stacked host arrays
-
-
 class Moment(NamedTuple):
     """All of a run, between two rounds."""
 
@@ -80,7 +73,8 @@ class Moment(NamedTuple):
     config: Config
     state: Arrays
     pending: Sequence[Episode]
-    replay: ReplaySource
+    replay: Replay
+    revision: int  # how often stored episodes were rewritten in place
     records: RecordsPosition
 
 
@@ -97,7 +91,7 @@ class CheckpointFolder:
 
     def save(self, moment: Moment) -> None:
         """Write a checkpoint; the one before the last is dropped afterwards."""
-        episodes = self._save_episodes(moment.replay)
+        episodes = self._save_episodes(moment.replay, moment.revision)
         folder = self._checkpoints / folder_name(moment.step)
         content = tensors.pack(moment.state | tensors.stack_pending(moment.pending))
         state = StateFile(len(content), digest(content))
@@ -108,7 +102,7 @@ class CheckpointFolder:
             step=moment.step,
             config=moment.config,
             state=state,
-            revision=moment.replay.revision,
+            revision=moment.revision,
             episodes=episodes,
             records=moment.records,
         )
@@ -192,35 +186,35 @@ class CheckpointFolder:
             parts.append((file.first, tensors.as_episodes(arrays, expected.episode, count)))
         return parts
 
-    def _save_episodes(self, replay: ReplaySource) -> tuple[EpisodeFile, ...]:
+    def _save_episodes(self, replay: Replay, revision: int) -> tuple[EpisodeFile, ...]:
         """Write the episodes that no file holds yet; all files of the ring, oldest first."""
         files: list[EpisodeFile] = []
-        end = replay.first
-        for file in self._known_files(replay):
+        end, last = stored_range(replay)
+        for file in self._known_files(end, revision):
             files += self._write_episodes(replay, end, file.first)
             files.append(file)
             end = file.last
-        return (*files, *self._write_episodes(replay, end, replay.last))
+        return (*files, *self._write_episodes(replay, end, last))
 
-    def _known_files(self, replay: ReplaySource) -> list[EpisodeFile]:
+    def _known_files(self, oldest: int, revision: int) -> list[EpisodeFile]:
         """Files of the last checkpoint that still belong to the ring and are still there."""
         if not self._kept:
             return []
         manifest = list(self._kept.values())[-1]
-        if manifest.revision != replay.revision:
+        if manifest.revision != revision:
             return []
         return [
             file
             for file in manifest.episodes
-            if file.last > replay.first and _size(self._replay / file.name) == file.size
+            if file.last > oldest and _size(self._replay / file.name) == file.size
         ]
 
-    def _write_episodes(self, replay: ReplaySource, first: int, last: int) -> list[EpisodeFile]:
+    def _write_episodes(self, replay: Replay, first: int, last: int) -> list[EpisodeFile]:
         """Write first..last-1, if there are any, into files of no more than memory can spare."""
         files = []
         for start in range(first, last, _PER_FILE):
             stop = min(start + _PER_FILE, last)
-            content = tensors.pack(replay.read(start, stop)._asdict())
+            content = tensors.pack(read_episodes(replay, start, stop)._asdict())
             file = EpisodeFile(start, stop, len(content), digest(content))
             write_atomic(self._replay / file.name, content)
             files.append(file)

@@ -37,7 +37,6 @@ class RunFolder:
         self.metadata_file = path / "metadata.json"
         self.metrics_file = path / "metrics.jsonl"
         self.evaluations_file = path / "eval.csv"
-        self.checkpoints = path / "checkpoints"
         self.replay = path / "replay"
         self.snapshots = path / "snapshots"
         self.tensorboard = path / "tensorboard"

@@ -1,4 +1,4 @@
-"""The episode ring as a checkpoint sees it: numbered episodes, read in part, put back in order."""
+"""The ring's episodes by number, as a checkpoint has them: read in part, put back in order."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ import numpy as np
 
 from hess.replay.episode import Episode
 from hess.replay.ring import Replay, take_episodes
-from hess.runs.checkpoint import ReplaySource
 
 _BLOCK = 64  # episodes per transfer: one compiled program, however many are read
 
 
-def replay_source(replay: Replay, revision: int) -> ReplaySource:
-    """The stored episodes by number, oldest first."""
+def stored_range(replay: Replay) -> tuple[int, int]:
+    """The number of the oldest episode, and that of the next one to come."""
     inserted = int(replay.inserted)
+    return max(0, inserted - replay.slots), inserted
 
-    def read(first: int, last: int) -> Episode:
-        slots = np.arange(first, last) % replay.slots
-        blocks = [
-            _read_block(replay.episodes, slots[start : start + _BLOCK])
-            for start in range(0, len(slots), _BLOCK)
-        ]
-        return Episode(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
 
-    return ReplaySource(max(0, inserted - replay.slots), inserted, revision, read)
+def read_episodes(replay: Replay, first: int, last: int) -> Episode:
+    """The episodes first..last-1, stacked on the host."""
+    slots = np.arange(first, last) % replay.slots
+    blocks = [
+        _read_block(replay.episodes, slots[start : start + _BLOCK])
+        for start in range(0, len(slots), _BLOCK)
+    ]
+    return Episode(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
 
 
 def _read_block(episodes: Episode, slots: np.ndarray[Any, Any]) -> Episode:

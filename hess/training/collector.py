@@ -48,12 +48,8 @@ class Collector:
             self._threads.append(ThreadPoolExecutor(1, thread_name_prefix="collect"))
             like = self._threads[-1].submit(Task, config, like).result()
             self._tasks.append(like)
-        self.shape = self.first.shape(config)
-
-    @property
-    def first(self) -> Task:
-        """One of them, for what is the same in all."""
-        return self._tasks[0]
+        self.task = self._tasks[0]  # for what is the same in all
+        self.shape = self.task.shape(config)
 
     def submit(self, policy: Policy, number: int) -> list[Future[Collected]]:
         """Start one training episode per environment, for round `number`."""

@@ -27,7 +27,7 @@ from hess.runs.folder import RunFolder
 from hess.runs.manifest import changes
 from hess.runs.records import Records, refuse_orphans
 from hess.runs.snapshots import drop_later_snapshots, write_snapshot
-from hess.runs.stored_episodes import refill, replay_source
+from hess.runs.stored_episodes import refill
 from hess.runtime import available_cores
 from hess.training.collector import Collected, Collector, any_success, success_at_end
 from hess.training.coverage import Coverage
@@ -50,7 +50,7 @@ class Trainer:
     def __init__(self, config: Config, folder: RunFolder, display: Display):
         self.config, self._folder, self._display = config, folder, display
         self._collector = Collector(config, config.num_envs)
-        task = self._collector.first
+        task = self._collector.task
         evaluators = min(config.evaluation.episodes, len(available_cores()))
         self._evaluator = Collector(config, evaluators, like=task)
         self.agent: Agent = method(config.method).build(config, self._collector.shape)
@@ -250,7 +250,8 @@ class Trainer:
             self.config,
             self._state(),
             [each.episode for each in _results(self._pending)],
-            replay_source(self.agent.replay, self.agent.replay_revision),
+            self.agent.replay,
+            self.agent.replay_revision,
             self._records.position(),
         )
         self._checkpoints.save(moment)

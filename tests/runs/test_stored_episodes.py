@@ -8,7 +8,7 @@ import pytest
 
 from hess.replay.episode import EpisodeShape, empty_episode
 from hess.replay.ring import Replay, empty_replay, insert
-from hess.runs.stored_episodes import refill, replay_source
+from hess.runs.stored_episodes import read_episodes, refill, stored_range
 
 SHAPE = EpisodeShape(
     horizon=2, observation_dim=1, goal_dim=0, action_dim=1, subgoal_dim=1, segments=1
@@ -29,22 +29,22 @@ def ring(number: int) -> Replay:
 
 @pytest.mark.parametrize(("number", "first"), [(0, 0), (3, 0), (5, 0), (6, 1), (13, 8)])
 def test_the_episodes_of_a_ring_have_numbers(number: int, first: int) -> None:
-    source = replay_source(ring(number), revision=2)
-    assert (source.first, source.last, source.revision) == (first, number, 2)
+    replay = ring(number)
+    assert stored_range(replay) == (first, number)
     if number:
-        stored = source.read(first, number)
+        stored = read_episodes(replay, first, number)
         assert stored.rewards[:, 0].tolist() == list(range(first, number))
-        assert source.read(number - 1, number).rewards.tolist() == [[number - 1] * 2]
+        assert read_episodes(replay, number - 1, number).rewards.tolist() == [[number - 1] * 2]
 
 
 @pytest.mark.parametrize("number", [1, 5, 8, 12])
 def test_a_ring_survives_in_parts(number: int) -> None:
     replay = ring(number)
-    source = replay_source(replay, revision=0)
-    middle = (source.first + source.last) // 2
+    first, last = stored_range(replay)
+    middle = (first + last) // 2
     parts = [
-        (start, source.read(start, stop))
-        for start, stop in ((source.first, middle), (middle, source.last))
+        (start, read_episodes(replay, start, stop))
+        for start, stop in ((first, middle), (middle, last))
         if start < stop
     ]
     copy = refill(empty_replay(SHAPE, SLOTS * 2), number, parts)
@@ -54,7 +54,7 @@ def test_a_ring_survives_in_parts(number: int) -> None:
 
 
 def test_episodes_that_the_ring_has_dropped_are_ignored() -> None:
-    whole = replay_source(ring(5), revision=0).read(0, 5)
-    later = replay_source(ring(7), revision=0).read(5, 7)
+    whole = read_episodes(ring(5), 0, 5)
+    later = read_episodes(ring(7), 5, 7)
     copy = refill(empty_replay(SHAPE, SLOTS * 2), 7, [(0, whole), (5, later)])
     assert copy.episodes.rewards[:, 0].tolist() == [5, 6, 2, 3, 4]
