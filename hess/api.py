@@ -91,13 +91,13 @@ def train(
 def train_config(config: Config, runs: Path, name: str | None = None) -> TrainedRun:
     """Train, or resume, the run of a complete config."""
     runtime.configure()
-    findings = probe(config)
+    notes = probe(config)
     folder = RunFolder(run_path(config, runs, name))
     folder.lock()
     try:
         refuse_other_config(config, folder)
         with _display(config) as display:
-            for note in findings.notes:
+            for note in notes:
                 display.message(note)
             result = Trainer(config, folder, display).run()
         return TrainedRun(folder.path, result)

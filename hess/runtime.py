@@ -293,9 +293,14 @@ def cpu_model() -> str:
     return _cpu_info("model name") or platform.processor() or platform.machine()
 
 
+def machine_memory() -> int:
+    """Physical memory in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
 def memory_gib() -> float:
     """Physical memory in GiB."""
-    return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+    return round(machine_memory() / 2**30, 1)
 
 
 def _cpu_info(key: str) -> str | None:

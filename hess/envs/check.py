@@ -18,7 +18,6 @@ from gymnasium.utils.env_checker import data_equivalence
 from hess.config import Config
 from hess.envs.arguments import make_keywords
 from hess.envs.making import FAILURES, close, make, raised
-from hess.envs.memory import machine_memory, most_memory
 from hess.envs.spaces import (
     ACHIEVED,
     ActionScale,
@@ -30,9 +29,11 @@ from hess.envs.spaces import (
 )
 from hess.envs.success import SuccessSignal
 from hess.errors import HessError
+from hess.runtime import machine_memory
 
 STEPS = 20
 SEED = 0
+_MOST_MEMORY = 0.8  # of what the machine has
 _LONGEST = 1_000  # steps to look for a success signal where the horizon is unknown
 
 
@@ -216,6 +217,11 @@ def _replay(env: Any, config: Config) -> str:
             f"{machine_memory() / 1e9:.0f}; give a smaller --capacity"
         )
     return f"{needed / 1e9:.1f} GB when full"
+
+
+def most_memory() -> int:
+    """Bytes that a replay may take."""
+    return int(_MOST_MEMORY * machine_memory())
 
 
 def _trajectory(env: Any) -> list[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 
 import jax
@@ -12,33 +11,27 @@ import numpy as np
 from hess.agents.methods import method
 from hess.config import Config
 from hess.envs.adapter import Task
-from hess.envs.check import Check
-from hess.envs.memory import machine_memory, most_memory
+from hess.envs.check import Check, most_memory
 from hess.envs.success import KEYS
 from hess.errors import HessError
 from hess.replay.episode import EpisodeShape, empty_episode
+from hess.runtime import machine_memory
 from hess.training.validation import validate
 
 
-@dataclass(frozen=True)
-class Findings:
-    """What a user should know about the environment as HESS sees it."""
+def probe(config: Config) -> list[str]:
+    """Open the task, and play at random until it has said what success is.
 
-    shape: EpisodeShape
-    notes: tuple[str, ...]
-
-
-def probe(config: Config) -> Findings:
-    """Open the task, and play at random until it has said what success is."""
+    Returns what a user should know about the environment as HESS sees it.
+    """
     task = Task(config)
     try:
         validate(config, task.horizon)
-        shape = task.shape(config)
-        _refuse_giant_replay(config, shape)
-        play_until_settled(task)
+        _refuse_giant_replay(config, task.shape(config))
+        _play_until_settled(task)
         if method(config.method).has_representation:
             _refuse_short_episodes(config, task)
-        return Findings(shape, tuple(_notes(config, task)))
+        return _notes(config, task)
     finally:
         task.close()
 
@@ -52,7 +45,7 @@ def check_start(config: Config) -> Check:
     return Check("training", True, "would start")
 
 
-def play_until_settled(task: Task) -> None:
+def _play_until_settled(task: Task) -> None:
     """At most one episode: of most environments, the first step tells where success is found."""
     for _ in _random_steps(task, seed=0):
         if task.success.is_settled:

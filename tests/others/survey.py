@@ -22,6 +22,7 @@ import gymnasium
 
 import hess
 from hess.api import make_config
+from hess.envs.adapter import Task
 from hess.envs.physics import mujoco
 from hess.errors import HessError
 from hess.training.probe import probe
@@ -146,7 +147,11 @@ def survey(task: str, runs: Path | None) -> Row:
 
 
 def _look(task: str, rule: str) -> str:
-    shape = probe(make_config(task, success=rule, **FIELDS)).shape
+    config = make_config(task, success=rule, **FIELDS)
+    probe(config)
+    opened = Task(config)
+    shape = opened.shape(config)
+    opened.close()
     return f"{shape.observation_dim} + {shape.goal_dim}, {shape.action_dim}, {shape.horizon}"
 
 

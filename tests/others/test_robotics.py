@@ -63,7 +63,7 @@ def test_an_argument_of_a_parent_that_is_not_passed_on_is_not_suggested() -> Non
 
 def test_the_ant_is_told_where_it_is() -> None:
     config = make_config(ANT, **FIELDS)
-    assert "observation + achieved_goal, 107 numbers" in " ".join(probe(config).notes)
+    assert "observation + achieved_goal, 107 numbers" in " ".join(probe(config))
     task = Task(config)
     state = task.reset(0)
     np.testing.assert_allclose(state.observation[-2:], state.position)
