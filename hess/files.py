@@ -24,27 +24,24 @@ _JSON_LIMIT = 64 * 2**20  # bytes; ours are a thousand times smaller, a stranger
 def write_atomic(path: Path, content: bytes | str) -> None:
     """Write the file under a temporary name, flush it to disk, then rename it into place."""
     data = content.encode() if isinstance(content, str) else content
-    temporary: str | None = None
-    try:
+    with named("write", path):
         _make_folder(path.parent)
         descriptor, temporary = tempfile.mkstemp(
             dir=path.parent, prefix=f".{path.name}.", suffix=_TEMPORARY
         )
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-        temporary = None
-        _sync_folder(path.parent)
-    except OSError as error:
-        raise HessError(f"cannot write {str(path)!r}: {reason(error)}") from error
-    finally:
-        if temporary is not None:
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(temporary, 0o644)
+            os.replace(temporary, path)
+        except BaseException:
             # The write has failed already; what stays behind goes at the next start.
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
+            raise
+        _sync_folder(path.parent)
 
 
 def require_ending(path: Path, endings: Sequence[str]) -> None:
@@ -82,7 +79,7 @@ def _sync_folder(path: Path) -> None:
 
 def read_bytes(path: Path, limit: int) -> bytes:
     """The content of a plain file; a link, a device or a file above the limit is refused unread."""
-    try:
+    with named("read", path):
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             status = os.fstat(descriptor)
@@ -93,12 +90,10 @@ def read_bytes(path: Path, limit: int) -> bytes:
                     f"cannot read {str(path)!r}: it has {status.st_size:,} bytes, "
                     f"{limit:,} at most make sense"
                 )
-            with os.fdopen(os.dup(descriptor), "rb") as file:
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
                 return file.read(limit)
         finally:
             os.close(descriptor)
-    except OSError as error:
-        raise HessError(f"cannot read {str(path)!r}: {reason(error)}") from error
 
 
 def refuse_links(folder: Path) -> None:
