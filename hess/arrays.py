@@ -8,5 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.floating[Any]]
+Picture = NDArray[np.uint8]  # [height, width, 3]
 Arrays = dict[str, NDArray[Any]]
 """Named arrays: the form in which checkpoints and snapshots hold them."""

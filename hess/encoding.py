@@ -11,12 +11,10 @@ from typing import Any
 
 import imageio_ffmpeg
 import numpy as np
-from numpy.typing import NDArray
 
+from hess.arrays import Picture
 from hess.errors import HessError
 from hess.files import write_atomic
-
-Picture = NDArray[np.uint8]
 
 # How ffmpeg is to write each kind of file.
 _OUTPUT = {

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hess.encoding import Picture
+from hess.arrays import Picture
 from hess.envs.adapter import State
 from hess.envs.cheetah import Cheetah
 from hess.envs.models import maze_model

@@ -19,8 +19,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from hess.analysis.stage import SIZE, Point, Stage, open_stage
 from hess.analysis.style import GOAL, INK, PAPER, PATH, SUBGOAL, SUCCESS, start_to_end
-from hess.arrays import Floats
-from hess.encoding import VIDEO_FORMATS, Picture, encode_video
+from hess.arrays import Floats, Picture
+from hess.encoding import VIDEO_FORMATS, encode_video
 from hess.envs.adapter import State, Task
 from hess.envs.task import GoalTask
 from hess.files import require_ending

@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 import io
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import imageio.v3 as iio
 import numpy as np
 
-from hess.encoding import VIDEO_FORMATS, Picture, encode_video
+from hess.arrays import Picture
+from hess.encoding import VIDEO_FORMATS, encode_video
 from hess.envs.layouts import Layout
 from hess.envs.making import make
 from hess.envs.registry import TASKS
@@ -48,8 +50,7 @@ def render_video(
     require_ending(out, VIDEO_FORMATS)
     if steps is not None and steps < 1:
         raise HessError(f"a video needs at least 1 step, not {steps}")
-    env = _make(task, arguments)
-    try:
+    with closing(_make(task, arguments)) as env:
         if steps is None and getattr(env.spec, "max_episode_steps", None) is None:
             raise HessError(f"episodes of {task!r} may never end; give --steps for its video")
         env.action_space.seed(seed)
@@ -61,24 +62,18 @@ def render_video(
             frames.append(picture_of(env, task))
             done = terminated or truncated
         encode_video(out, frames, int(env.metadata.get("render_fps") or FRAMES_PER_SECOND))
-    finally:
-        env.close()
 
 
 def first_picture(task: str, seed: int = 0, arguments: Mapping[str, Any] | None = None) -> Picture:
     """The picture of a task after reset; ours are drawn larger than a frame of a video."""
-    env = _make(task, arguments)
-    try:
+    with closing(_make(task, arguments)) as env:
         camera = getattr(env.unwrapped, "camera", None)
         if camera is not None:
-            larger = dataclasses.replace(
+            env.unwrapped.camera = dataclasses.replace(
                 camera, height=ENLARGE * camera.height, width=ENLARGE * camera.width
             )
-            env.unwrapped.camera = larger
         env.reset(seed=seed)
         return picture_of(env, task)
-    finally:
-        env.close()
 
 
 def _make(task: str, arguments: Mapping[str, Any] | None) -> Any:

@@ -6,17 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from hess import runtime
+from hess.arrays import Picture
 from hess.envs.layouts import Layout
 from hess.errors import HessError
 
 if TYPE_CHECKING:
     from hess.envs.physics import mujoco
-
-Picture = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)

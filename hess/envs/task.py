@@ -6,7 +6,16 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import gymnasium
 import numpy as np
@@ -17,7 +26,8 @@ from hess.envs.floorplan import FloorPlan
 from hess.errors import HessError, unknown
 
 if TYPE_CHECKING:
-    from hess.envs.scene import Camera, Picture, Scene
+    from hess.arrays import Picture
+    from hess.envs.scene import Camera, Scene
 
 
 Array = NDArray[np.float64]
@@ -227,19 +237,13 @@ class GoalTask(gymnasium.Env[Any, NDArray[Any]]):
         self._goal_x, self._goal_y = float(goal[0]), float(goal[1])
 
 
-REWARDS = ("sparse", "negative", "dense")
-RENDER_MODES = ("rgb_array",)
-TRACKS = ("closed", "open")
-PITCHES = ("cos_sin", "angle")
-
-
 @dataclass(frozen=True)
 class TaskOptions:
     """What a user may change about a task; the defaults are the paper's setting."""
 
     success_radius: float = 1.5
     """Success within this L2 distance of the goal, in metres (paper, Appendix A)."""
-    reward: str = "sparse"
+    reward: Literal["sparse", "negative", "dense"] = "sparse"
     """"sparse" 1 or 0 (paper), "negative" 0 or -1, "dense" minus the distance."""
     random_goal: bool = False
     """Draw a goal at every reset instead of the fixed one."""
@@ -267,31 +271,24 @@ class TaskOptions:
             raise HessError(f"success_radius must be a number of metres, not {radius!r}")
         if not (math.isfinite(radius) and radius > 0):
             raise HessError(f"success_radius must be positive and finite, not {radius!r}")
-        if self.reward not in REWARDS:
-            raise unknown("reward", str(self.reward), REWARDS)
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(field.default, bool) and not isinstance(value, bool):
-                raise HessError(f"{field.name} must be True or False, not {value!r}")
-        if self.render_mode is not None and self.render_mode not in RENDER_MODES:
-            raise unknown("render_mode", str(self.render_mode), RENDER_MODES)
+        for name, kind in get_type_hints(type(self)).items():
+            value = getattr(self, name)
+            if kind is bool and not isinstance(value, bool):
+                raise HessError(f"{name} must be True or False, not {value!r}")
+            if get_origin(kind) is Literal and value not in get_args(kind):
+                raise unknown(f"{name} option", str(value), get_args(kind))
+        if self.render_mode not in (None, "rgb_array"):
+            raise unknown("render_mode", str(self.render_mode), ["rgb_array"])
 
 
 @dataclass(frozen=True)
 class CheetahOptions(TaskOptions):
     """What a user may change about a task of the half-cheetah."""
 
-    track: str = "closed"
+    track: Literal["closed", "open"] = "closed"
     """"closed" between two walls, or "open": a plane without end."""
-    pitch: str = "cos_sin"
+    pitch: Literal["cos_sin", "angle"] = "cos_sin"
     """The torso's, in the observation: its cosine and sine, or the "angle", which has no bound."""
-
-    def _check(self) -> None:
-        super()._check()
-        if self.track not in TRACKS:
-            raise unknown("track", str(self.track), TRACKS)
-        if self.pitch not in PITCHES:
-            raise unknown("pitch option", str(self.pitch), PITCHES)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from hess.arrays import Arrays
 from hess.config import ExplorationConfig
 from hess.config.absent import complete_fields
 from hess.envs.floorplan import FloorPlan
+from hess.envs.making import make
 from hess.errors import HessError
 from hess.runs.folder import RunFolder
 from hess.runs.logs import Series, evaluation_series, metric_series, read_evaluations, read_metrics
@@ -40,13 +42,8 @@ class About:
     fields: dict[str, Any]  # all of them under dotted names
 
     @classmethod
-    def read(cls, folder: RunFolder) -> About:
-        """Read config.json; only what every figure needs has to be there."""
-        return cls.of(folder.config_values(), str(folder.config_file))
-
-    @classmethod
     def of(cls, values: dict[str, Any], where: str) -> About:
-        """The same of what such a file says; `where` it was found."""
+        """Only what every figure needs has to be there; `where` the values were found."""
         for name, kind in (("task", str), ("method", str), ("seed", int), ("steps", int)):
             if type(values.get(name)) is not kind:
                 raise HessError(f"{where!r} is damaged: it has no {name}")
@@ -76,7 +73,7 @@ class Run:
 
     @cached_property
     def config(self) -> About:
-        return About.read(self.folder)
+        return About.of(self.folder.config_values(), str(self.folder.config_file))
 
     @cached_property
     def plan(self) -> FloorPlan | None:
@@ -138,11 +135,10 @@ class Run:
 
 @lru_cache(maxsize=64)
 def task_plan(task: str) -> FloorPlan | None:
-    """The floor plan of a task; building the task to ask it takes a while."""
-    from hess.envs import floor_plan
-
+    """The floor plan of a task, None if it has none; building the task to ask takes a while."""
     refuse_foreign_code("task", task, None)
-    return floor_plan(task)
+    with closing(make(task)) as env:
+        return getattr(env.unwrapped, "floor_plan", None)
 
 
 def find_runs(paths: Sequence[Path]) -> list[Run]:

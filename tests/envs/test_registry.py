@@ -7,9 +7,9 @@ from typing import Any
 import gymnasium
 import pytest
 
-import hess.envs
 from hess.envs import TASKS, make, register_maze
 from hess.errors import HessError
+from hess.runs.run import task_plan
 
 LOOP = """
 ######
@@ -99,7 +99,10 @@ def test_an_unknown_task_is_named(task: str, hint: str) -> None:
         ({"sucess_radius": 1.0}, "did you mean 'success_radius'"),
         ({"success_radius": -1.0}, "success_radius must be positive"),
         ({"success_radius": "far"}, "success_radius must be a number"),
-        ({"reward": "shaped"}, "unknown reward 'shaped'.* rewards: dense, negative, sparse"),
+        (
+            {"reward": "shaped"},
+            "unknown reward option 'shaped'.* options: dense, negative, sparse",
+        ),
         ({"random_goal": 1}, "random_goal must be True or False, not 1"),
     ],
 )
@@ -113,7 +116,11 @@ def test_a_bad_keyword_is_named(name: str, keywords: dict[str, Any], sentence: s
 @pytest.mark.parametrize(
     ("name", "keywords", "sentence"),
     [
-        ("CheetahHurdle", {"track": "round"}, "unknown track 'round'; tracks: closed, open"),
+        (
+            "CheetahHurdle",
+            {"track": "round"},
+            "unknown track option 'round'; .*options: closed, open",
+        ),
         ("CheetahHurdle", {"pitch": "sin"}, "pitch option 'sin'; .*pitch options: angle, cos_sin"),
         ("CheetahAscending", {"trac": "open"}, "did you mean 'track'"),
         ("AntMaze", {"track": "open"}, "unknown AntMaze option 'track'.* options: "),
@@ -166,10 +173,8 @@ def test_a_bad_maze_is_named(changes: dict[str, Any], sentence: str) -> None:
     assert "Bad" not in TASKS
 
 
-def test_floor_plan_of_a_task_and_of_an_env(build: Any) -> None:
-    plan = hess.envs.floor_plan("AntMaze")
+def test_floor_plan_of_a_task() -> None:
+    plan = task_plan("AntMaze")
     assert plan is not None
     assert plan.bounds == (-2.0, -2.0, 10.0, 10.0)
-    env = build("AntMaze")
-    assert hess.envs.floor_plan(env) is env.unwrapped.floor_plan
-    assert hess.envs.floor_plan("Pendulum-v1") is None
+    assert task_plan("Pendulum-v1") is None
