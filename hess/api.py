@@ -185,7 +185,7 @@ class LoadedAgent:
         return override(
             self.config,
             {
-                "env": merged(self.config.env, env or {}),
+                "env": merged(self.config.env, env),
                 "success": success or self.config.success,
                 "observe": self._adapter.observer.keys,
                 "seed": seed,

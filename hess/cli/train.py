@@ -18,7 +18,7 @@ from hess.agents.methods import import_method
 from hess.cli import resume_command, signal_code
 from hess.config import Config
 from hess.config.presets import preset
-from hess.envs.arguments import normalised
+from hess.envs.arguments import merged
 
 if TYPE_CHECKING:
     from hess.api import LoadedAgent
@@ -52,7 +52,7 @@ class Train(Config):
 
     def config(self) -> Config:
         """The run's config, without what only the command line needs."""
-        return Config(**_fields(self) | {"env": normalised(self.env)})
+        return Config(**_fields(self) | {"env": merged(self.env)})
 
     def run(self) -> int:
         """Train and say where everything lies."""

@@ -112,14 +112,9 @@ def make_keywords(words: Iterable[str], horizon: int | None) -> dict[str, Any]:
     return keywords if horizon is None else keywords | {"max_episode_steps": horizon}
 
 
-def normalised(words: Iterable[str]) -> Arguments:
-    """Arguments as the command line gives them, in the one form that a config has."""
-    return format_arguments(parse_arguments(words))
-
-
-def merged(words: Iterable[str], values: Mapping[str, Any]) -> Arguments:
-    """Arguments with some of them replaced or added."""
-    return format_arguments(parse_arguments(words) | dict(values))
+def merged(words: Iterable[str], values: Mapping[str, Any] | None = None) -> Arguments:
+    """Arguments with some replaced or added, in the one form that a config has."""
+    return format_arguments(parse_arguments(words) | dict(values or {}))
 
 
 def collected(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hess.envs.layouts import Layout, Rectangle
+from hess.envs.layouts import BLOCK, Layout, Rectangle
 
 
 @dataclass(frozen=True)
@@ -22,22 +22,19 @@ class FloorPlan:
     """What a figure should show: the map without its outer walls."""
     block: Rectangle | None = None
     """The movable block where it stands at reset."""
-    axes: tuple[str, str] = field(default=("x", "y"))
+    axes: tuple[str, str] = ("x", "y")
     reach: NDArray[np.float64] | None = None
     """Rectangles [n, 4] that the robot's position can be in, if that is not all that is free."""
 
     @classmethod
     def of_layout(cls, layout: Layout, more_walls: tuple[Rectangle, ...] = ()) -> FloorPlan:
-        half = layout.cell / 2
-        block = layout.block
+        blocks = layout.find(BLOCK)
         return cls(
             walls=np.array((*layout.walls, *more_walls)),
             start=layout.start,
             goal=layout.goal,
             bounds=layout.interior,
-            block=(block[0] - half, block[1] - half, block[0] + half, block[1] + half)
-            if block
-            else None,
+            block=layout.rectangle(blocks[0]) if blocks else None,
         )
 
     def is_free(self, points: ArrayLike) -> NDArray[np.bool_]:

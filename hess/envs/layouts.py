@@ -100,11 +100,11 @@ class Layout:
                         f"unknown character {character!r} in row {number} of the map; use '#' "
                         "wall, '.' free, 'S' start, 'G' goal, 'B' movable block"
                     )
-        for character, name, most in ((START, "start", 1), (GOAL, "goal", 1), (BLOCK, "block", 1)):
+        for character, name in ((START, "start"), (GOAL, "goal"), (BLOCK, "block")):
             count = len(self.find(character))
             if count == 0 and character != BLOCK:
                 raise HessError(f"the map has no {name}: mark one cell with {character!r}")
-            if count > most:
+            if count > 1:
                 raise HessError(f"the map has {count} {name} cells {character!r}; at most one fits")
 
     def _check_enclosed(self) -> None:

@@ -15,7 +15,6 @@ from hess.envs.arguments import (
     label,
     make_keywords,
     merged,
-    normalised,
     parse_arguments,
 )
 from hess.errors import HessError
@@ -63,7 +62,7 @@ def test_text_of_the_command_line(text: str, value: Any) -> None:
 
 
 def test_the_same_arguments_have_one_form() -> None:
-    assert normalised(["b=true", "a='x'"]) == normalised(["a=x", "b=True"]) == ("a=x", "b=True")
+    assert merged(["b=true", "a='x'"]) == merged(["a=x", "b=True"]) == ("a=x", "b=True")
     assert format_arguments({"a": np.float64(0.5), "b": np.arange(2)}) == ("a=0.5", "b=[0, 1]")
 
 
