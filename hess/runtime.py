@@ -6,8 +6,10 @@ once, at import. The command line does this; in Python call `hess.runtime.config
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
+import importlib
 import logging
 import os
 import platform
@@ -226,8 +228,8 @@ def _use_compilation_cache() -> None:
         config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
 
 
-def drop_damaged_entries(folder: Path) -> list[str]:
-    """Remove entries that a killed process left half written; the names removed.
+def drop_damaged_entries(folder: Path) -> None:
+    """Remove entries that a killed process left half written.
 
     JAX neither writes entries in one piece nor replaces one that exists, so a torn entry would
     cost a warning and a compilation at every start. Only entries since the last look are read.
@@ -236,7 +238,6 @@ def drop_damaged_entries(folder: Path) -> list[str]:
     marker = folder / ".checked"
     since = marker.stat().st_mtime if marker.exists() else 0.0
     decompress = _decompressor()
-    removed = []
     try:
         marker.touch()
         for entry in folder.glob("*-cache"):
@@ -246,21 +247,15 @@ def drop_damaged_entries(folder: Path) -> list[str]:
                 decompress(entry.read_bytes())
             except Exception:  # each library has its own error for a torn stream
                 entry.unlink(missing_ok=True)
-                removed.append(entry.name)
     except OSError as error:
         _log.warning("cannot check the compilation cache %r: %s", str(folder), error.strerror)
-    return removed
 
 
 def _decompressor() -> Callable[[bytes], bytes]:
     """What JAX compresses with here: the first of these modules that is installed."""
     for name in ("compression.zstd", "zstandard"):
-        try:
-            module = __import__(name, fromlist=["decompress"])
-        except ImportError:
-            continue
-        decompress: Callable[[bytes], bytes] = module.decompress
-        return decompress
+        with contextlib.suppress(ImportError):
+            return importlib.import_module(name).decompress
     return zlib.decompress
 
 
@@ -305,9 +300,7 @@ def memory_gib() -> float:
 
 def _cpu_info(key: str) -> str | None:
     path = Path("/proc/cpuinfo")
-    if not path.exists():
-        return None
-    for line in path.read_text().splitlines():
+    for line in path.read_text().splitlines() if path.exists() else ():
         name, _, value = line.partition(":")
         if name.strip() == key:
             return value.strip()
