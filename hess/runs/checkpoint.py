@@ -66,7 +66,7 @@ class Checkpoint(NamedTuple):
     episodes: list[tuple[int, Episode]]  # number of the first one, stacked episodes
 
 
-class Moment(NamedTuple):
+class TrainingState(NamedTuple):
     """All of a run, between two rounds."""
 
     step: int
@@ -89,22 +89,22 @@ class CheckpointFolder:
         # reused, so neither damage nor another timeline on disk can slip into a new checkpoint.
         self._kept: dict[Path, Manifest] = {}
 
-    def save(self, moment: Moment) -> None:
+    def save(self, training: TrainingState) -> None:
         """Write a checkpoint; the one before the last is dropped afterwards."""
-        episodes = self._save_episodes(moment.replay, moment.revision)
-        folder = self._checkpoints / folder_name(moment.step)
-        content = tensors.pack(moment.state | tensors.stack_pending(moment.pending))
+        episodes = self._save_episodes(training.replay, training.revision)
+        folder = self._checkpoints / folder_name(training.step)
+        content = tensors.pack(training.state | tensors.stack_pending(training.pending))
         state = StateFile(len(content), digest(content))
         write_atomic(folder / state.name, content)
         manifest = Manifest(
             format=FORMAT,
             origin=origin(),
-            step=moment.step,
-            config=moment.config,
+            step=training.step,
+            config=training.config,
             state=state,
-            revision=moment.revision,
+            revision=training.revision,
             episodes=episodes,
-            records=moment.records,
+            records=training.records,
         )
         write_manifest(folder, manifest)
         self._kept.pop(folder, None)

@@ -22,9 +22,8 @@ _MOST = 2**31  # no counter of a run comes near
 
 def pack(arrays: Arrays) -> bytes:
     """A safetensors file."""
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    # ascontiguousarray turns a scalar into an array of one element; the shape must survive.
-    return save({name: array.reshape(arrays[name].shape) for name, array in contiguous.items()})
+    # Not ascontiguousarray, which turns a scalar into an array of one element.
+    return save({name: np.asarray(array, order="C") for name, array in arrays.items()})
 
 
 def unpack(content: bytes, what: str) -> Arrays:

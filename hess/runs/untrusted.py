@@ -16,16 +16,13 @@ _HARMLESS = 2**20  # bytes; networks of this size need no file to vouch for them
 _MOST_LAYERS = 64
 
 
-_TRAINED = {"task": "on", "method": "with"}
-
-
 def refuse_foreign_code(kind: str, name: str, agreed: str | None) -> None:
     """A task or method `module:name` imports a module; the user has to have named or imported it.
 
     `kind` is "task" or "method", `agreed` what the user has named.
     """
     if agreed is not None and agreed != name:
-        how = _TRAINED[kind]
+        how = {"task": "on", "method": "with"}[kind]
         raise HessError(f"the run was trained {how} {name!r}, not {how} {agreed!r}")
     if agreed is None and needs_import(name):
         module = name.partition(":")[0]

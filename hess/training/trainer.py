@@ -22,7 +22,7 @@ from hess.config import Config
 from hess.errors import HessError
 from hess.learning.trees import prefixed, select
 from hess.replay.episode import empty_episode
-from hess.runs.checkpoint import AGENT, Checkpoint, CheckpointFolder, Expected, Moment
+from hess.runs.checkpoint import AGENT, Checkpoint, CheckpointFolder, Expected, TrainingState
 from hess.runs.folder import RunFolder
 from hess.runs.manifest import changes
 from hess.runs.records import Records, refuse_orphans
@@ -245,7 +245,7 @@ class Trainer:
         except HessError as error:
             failure, self._pending = error, []  # given up; the next start collects another one
         self._folder.require_lock()
-        moment = Moment(
+        training = TrainingState(
             self.step,
             self.config,
             self._state(),
@@ -254,7 +254,7 @@ class Trainer:
             self.agent.replay_revision,
             self._records.position(),
         )
-        self._checkpoints.save(moment)
+        self._checkpoints.save(training)
         self._saved, self._changed = self.step, False
         if failure is not None:
             raise HessError(f"{failure}; {self._what_is_saved()}") from failure
