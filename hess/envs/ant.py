@@ -24,6 +24,8 @@ class AntMaze(SimulatedTask):
     """Walk to the goal; with a block on the map, push it out of the way."""
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 5}
+    standing = np.array(STANDING)
+    velocities = VELOCITIES
 
     def __init__(
         self,
@@ -50,8 +52,6 @@ class AntMaze(SimulatedTask):
             observation_size=POSITIONS + VELOCITIES + extra,
             options=parsed,
         )
-        self._robot_coordinates = POSITIONS, VELOCITIES
-        self._initial_positions = np.array(STANDING)
         self._own_qpos, self._own_qvel = self._qpos[:POSITIONS], self._qvel[:VELOCITIES]
 
     @property

@@ -45,6 +45,8 @@ class Cheetah(SimulatedTask):
     """Gymnasium's half-cheetah; z is the torso's height over its standing height."""
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 20}
+    standing = np.zeros(POSITIONS)
+    velocities = VELOCITIES
 
     def __init__(
         self,
@@ -83,8 +85,6 @@ class Cheetah(SimulatedTask):
         )
         self._goal_range = goal_range
         self._sees_angle = parsed.pitch == "angle"
-        self._robot_coordinates = POSITIONS, VELOCITIES
-        self._initial_positions = np.zeros(POSITIONS)
 
     def _observe(self) -> tuple[Array, float, float, Info]:
         qpos = self._qpos

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from hess.envs.floorplan import FloorPlan
@@ -12,6 +11,7 @@ from hess.envs.physics import mujoco
 from hess.envs.task import (
     RESET_POSITION_NOISE,
     RESET_VELOCITY_NOISE,
+    Array,
     GoalTask,
     Info,
     Observation,
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 class SimulatedTask(GoalTask):
     """One compiled model, one `mj_step` call per action, no work that analysis could do later."""
+
+    standing: Array
+    """The robot's own positions before the reset noise."""
+    velocities: int
+    """How many velocities of the model are the robot's own."""
 
     def __init__(
         self,
@@ -65,19 +70,16 @@ class SimulatedTask(GoalTask):
     def _place(self, start: Point, exact: bool) -> None:
         """Noise on the robot's own coordinates, the first ones of the model; a block stays put."""
         mujoco.mj_resetData(self.model, self.data)
-        positions, velocities = self._robot_coordinates
+        positions = len(self.standing)
         noise = self.np_random.uniform(-RESET_POSITION_NOISE, RESET_POSITION_NOISE, positions)
-        velocity = RESET_VELOCITY_NOISE * self.np_random.standard_normal(velocities)
+        velocity = RESET_VELOCITY_NOISE * self.np_random.standard_normal(self.velocities)
         if exact:
             noise[:2] = 0.0
-        self._qpos[:positions] = self._initial_positions + noise
+        self._qpos[:positions] = self.standing + noise
         self._qpos[:2] += start
-        self._qvel[:velocities] = velocity
+        self._qvel[: self.velocities] = velocity
         self._settle()
         mujoco.mj_forward(self.model, self.data)
-
-    _robot_coordinates: tuple[int, int]
-    _initial_positions: NDArray[np.float64]
 
     def _settle(self) -> None:
         """What a robot has to put right after the noise."""

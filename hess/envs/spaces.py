@@ -42,10 +42,9 @@ class Observer:
                 f"observe={' '.join(self.keys)} names keys of a Dict, "
                 f"the observation is a {type(space).__name__}"
             )
-        parts = [_part(space, key) for key in self.keys] or [space]
-        names = self.keys or ("the observation",)
-        self._parts = dict(zip(self.keys, parts, strict=False))
-        self.observation_dim = sum(_size(part, key) for part, key in zip(parts, names, strict=True))
+        self._parts = {key: _part(space, key) for key in self.keys}
+        named = self._parts or {"the observation": space}
+        self.observation_dim = sum(_size(part, name) for name, part in named.items())
         if self.observation_dim == 0:
             raise HessError("the observation has no numbers")
         self._goal = _part(space, DESIRED) if _has(space, DESIRED) else None
@@ -175,8 +174,6 @@ def _has(space: Any, key: str) -> bool:
 
 
 def _part(space: Any, key: str) -> spaces.Space[Any]:
-    if not isinstance(space, spaces.Dict):
-        raise HessError(f"the observation is a {type(space).__name__} and has no key {key!r}")
     if key not in space.spaces:
         raise unknown("key of the observation", key, space.spaces)
     part: spaces.Space[Any] = space[key]
@@ -225,5 +222,4 @@ class ActionScale:
     @property
     def description(self) -> str:
         """For messages."""
-        count = "1 number" if self.dim == 1 else f"{self.dim} numbers"
-        return f"{count} in [{self.low.min():g}, {self.high.max():g}]"
+        return f"{_count(self.dim)} in [{self.low.min():g}, {self.high.max():g}]"
