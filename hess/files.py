@@ -192,7 +192,6 @@ class FileLock:
             raise
 
     def release(self) -> None:
-        """Let others have it."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

@@ -137,7 +137,6 @@ class Task:
             raise HessError(f"the environment {self.name!r} {missing}")
 
     def close(self) -> None:
-        """Free the simulator."""
         close(self.env, self.name)
 
     def _success(self, reward: float, terminated: bool, info: dict[str, Any], number: int) -> bool:

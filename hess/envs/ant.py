@@ -28,12 +28,7 @@ class AntMaze(SimulatedTask):
     velocities = VELOCITIES
 
     def __init__(
-        self,
-        *,
-        layout: str = U_MAZE,
-        cell: float = 4.0,
-        images: bool = False,
-        **options: Any,
+        self, *, layout: str = U_MAZE, cell: float = 4.0, images: bool = False, **options: Any
     ) -> None:
         self.layout = Layout.parse(layout, cell)
         self._view = TopDownView(self.layout) if images else None

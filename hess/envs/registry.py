@@ -182,13 +182,7 @@ def register_maze(
     if horizon < 1 or int(horizon) != horizon:
         raise HessError(f"the horizon must be a positive number of steps, not {horizon!r}")
     task = maze_task(
-        name,
-        layout,
-        robot,
-        cell=cell,
-        horizon=horizon,
-        images=images,
-        summary=summary,
+        name, layout, robot, cell=cell, horizon=horizon, images=images, summary=summary
     )
     if TASKS.get(task.name, task) != task:
         raise HessError(f"the task {task.name!r} exists already with another map; rename yours")

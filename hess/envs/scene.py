@@ -69,7 +69,6 @@ class Scene:
         return picture
 
     def close(self) -> None:
-        """Free the GL context."""
         self._renderer.close()
 
 

@@ -221,5 +221,4 @@ class ActionScale:
 
     @property
     def description(self) -> str:
-        """For messages."""
         return f"{_count(self.dim)} in [{self.low.min():g}, {self.high.max():g}]"

@@ -74,15 +74,14 @@ class SuccessSignal:
 
     def __call__(self, reward: float, terminated: bool, info: Mapping[str, Any]) -> bool:
         """Whether a step succeeded."""
-        if self.key is not None:
-            return _as_bool(self.key, info[self.key]) if self.key in info else False
         if self._limit is not None:
             return reward >= self._limit
         if self.rule == TERMINATED:
             return terminated
-        self._seen.update(map(str, info))
-        self.key = next((key for key in self._keys if key in info), None)
-        return False if self.key is None else _as_bool(self.key, info[self.key])
+        if self.key is None:
+            self._seen.update(map(str, info))
+            self.key = next((key for key in self._keys if key in info), None)
+        return self.key is not None and self.key in info and _as_bool(self.key, info[self.key])
 
     def missing(self) -> str | None:
         """At the end of an episode: what is wrong, as the end of a sentence; None if nothing."""

@@ -6,16 +6,7 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ClassVar,
-    Literal,
-    Self,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
 
 import gymnasium
 import numpy as np
@@ -160,7 +151,6 @@ class GoalTask(gymnasium.Env[Any, NDArray[Any]]):
         return self._scene.draw(self._goal_mark())
 
     def close(self) -> None:
-        """Free the renderer."""
         if "_scene" in self.__dict__:
             self._scene.close()
             del self._scene

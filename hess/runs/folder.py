@@ -67,11 +67,9 @@ class RunFolder:
             )
 
     def unlock(self) -> None:
-        """Let others train here."""
         self._lock.release()
 
     def write_config(self, config: Config) -> None:
-        """Write the complete config."""
         write_sealed(self.config_file, dataclasses.asdict(config))
 
     def read_config(self) -> Config:
@@ -109,7 +107,6 @@ class RunFolder:
         return [*(each for each in before.get("earlier", []) if each != last), last]
 
     def read_metadata(self) -> dict[str, Any]:
-        """What `write_metadata` wrote."""
         return read_sealed(self.metadata_file)
 
 

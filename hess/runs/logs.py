@@ -73,7 +73,6 @@ class GrowingMetrics:
         self._rows: list[Row] = []
 
     def read(self) -> list[Row]:
-        """All rounds as of now."""
         try:
             with self._path.open("rb") as file:
                 file.seek(max(self._known - _KNOWN_TAIL, 0))

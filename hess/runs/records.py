@@ -40,12 +40,10 @@ class Records:
         self._events: EventFile | None = None
 
     def start(self) -> None:
-        """Begin the files of a new run."""
         write_atomic(self._folder.metrics_file, "")
         write_atomic(self._folder.evaluations_file, self._evaluations)
 
     def resume(self, position: RecordsPosition, step: int, warn: Callable[[str], None]) -> None:
-        """Continue the files of a run from a checkpoint."""
         self._metrics, self._evaluations = position.metrics, position.evaluations
         self._cut_metrics(warn)
         self._cut_evaluations(warn)
@@ -75,7 +73,6 @@ class Records:
         return RecordsPosition(self._metrics, self._evaluations)
 
     def close(self) -> None:
-        """Close what is open."""
         if self._events is not None:
             self._events.close()
 

@@ -87,12 +87,10 @@ class Run:
 
     @cached_property
     def metrics(self) -> dict[str, Series]:
-        """Diagnostics of training."""
         return metric_series(read_metrics(self.folder))
 
     @cached_property
     def evaluations(self) -> dict[str, Series]:
-        """Success and return in evaluation."""
         return evaluation_series(read_evaluations(self.folder))
 
     @cached_property
@@ -106,7 +104,6 @@ class Run:
         return list_snapshots(self.folder, SKILLS)
 
     def snapshot(self, step: int) -> Snapshot:
-        """The snapshot of a step out of `snapshots`."""
         if step not in self._loaded:
             self._loaded[step] = load_snapshot(self.snapshots[step], self.read)
         return self._loaded[step]

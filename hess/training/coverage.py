@@ -29,7 +29,6 @@ class Coverage:
         return len(self._visited & self._reachable) / len(self._reachable)
 
     def count(self) -> int:
-        """Number of visited squares."""
         return len(self._visited)
 
     def state(self) -> NDArray[np.int64]:
@@ -37,7 +36,6 @@ class Coverage:
         return np.array(sorted(self._visited), np.int64).reshape(-1, 2)
 
     def restore(self, squares: NDArray[Any]) -> None:
-        """Take over what `state` gave."""
         self._visited = set(map(tuple, squares.tolist()))
 
 

@@ -64,7 +64,6 @@ class PlainDisplay:
         self._clock = _Clock()
 
     def update(self, step: int, metrics: dict[str, float]) -> None:
-        """Print a line when enough steps have passed."""
         self._clock.add(step, metrics)
         if step // _LINE_INTERVAL > self._last_line // _LINE_INTERVAL or step >= self._steps:
             self._last_line = step
@@ -77,7 +76,6 @@ class PlainDisplay:
             )
 
     def evaluation(self, values: dict[str, float], seconds: float) -> None:
-        """Print the success rate."""
         self._clock.add_evaluation(seconds)
         self.message(
             f"evaluation at step {int(values['step']):,}: success rate "
@@ -125,7 +123,6 @@ class LiveDisplay:
         self._live.stop()
 
     def update(self, step: int, metrics: dict[str, float]) -> None:
-        """Redraw with the newest values."""
         self._clock.add(step, metrics)
         self._values |= metrics
         self._activity = ""
@@ -133,7 +130,6 @@ class LiveDisplay:
         self._draw()
 
     def evaluation(self, values: dict[str, float], seconds: float) -> None:
-        """Show the success rate and keep a line of it above the table."""
         self._clock.add_evaluation(seconds)
         step, rate = int(values["step"]), values["success_rate"]
         self._success = f"{rate:.2f} at step {step:,}"
@@ -141,12 +137,10 @@ class LiveDisplay:
         self._draw()
 
     def progress(self, what: str, share: float) -> None:
-        """Show what takes long."""
         self._activity = f"learning {what}: {share:.0%}"
         self._draw()
 
     def message(self, text: str) -> None:
-        """Print above the table."""
         self._live.console.print(text, highlight=False)
 
     def _draw(self) -> None:

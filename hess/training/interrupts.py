@@ -25,7 +25,6 @@ class StopOnSignal:
 
     @property
     def requested(self) -> bool:
-        """Whether a signal has asked to stop."""
         return self.signal is not None
 
     @property

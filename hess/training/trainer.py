@@ -134,7 +134,6 @@ class Trainer:
             self._save()
 
     def _train(self) -> None:
-        """Learn from one round."""
         with self._saved_on_failure():
             collected = self._next_round()
         self._changed = True
