@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,10 +17,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from hess.agents.methods import method
 from hess.api import TrainedRun, train_config
-from hess.config import Config, flat_fields, override
-from hess.config.presets import preset
+from hess.config import Config, override
+from hess.runs.command import train_command
 from hess.runs.folder import run_path
 from hess.runs.manifest import checkpoint_folders, read_manifest
 from hess.runs.records import Records
@@ -76,18 +76,9 @@ def path_of(config: Config, runs: Path) -> Path:
 
 def command(config: Config, runs: Path) -> list[str]:
     """The command line that trains the same run in a program of its own."""
-    flags = ["--runs", str(runs), "--name", _NAME, "--method", config.method]
-    defaults = flat_fields(method(config.method).apply(preset("default")))
-    for name, value in flat_fields(config).items():
-        if value == defaults[name] or name in ("task", "method"):
-            continue
-        group, dot, field = name.replace("_", "-").rpartition(".")
-        if isinstance(value, bool):
-            flags.append(f"--{group}{dot}{'' if value else 'no-'}{field}")
-        else:
-            values = value if isinstance(value, tuple) else (value,)
-            flags += [f"--{group}{dot}{field}", *map(str, values)]
-    return [sys.executable, str(HERE / "entry.py"), "train", config.task, *flags]
+    _, *arguments = shlex.split(train_command(config))
+    program = [sys.executable, str(HERE / "entry.py"), *arguments]
+    return [*program, "--runs", str(runs), "--name", _NAME]
 
 
 @contextmanager
