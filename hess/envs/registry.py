@@ -131,13 +131,16 @@ def _cheetah_task(name: str, map_name: str, goal: tuple[float, float], summary: 
     )
 
 
-_HURDLE, _HILL = (
-    "stride over a hurdle to a goal 3.2 m ahead",
-    "climb to where the slope is 1 m high",
-)
 _declare(
-    _cheetah_task("CheetahHurdle", "hurdle 0.35 m high", (3.2, 0.0), _HURDLE),
-    _cheetah_task("CheetahAscending", "20 degree ramp", (4.25, 1.0), _HILL),
+    _cheetah_task(
+        "CheetahHurdle",
+        "hurdle 0.35 m high",
+        (3.2, 0.0),
+        "stride over a hurdle to a goal 3.2 m ahead",
+    ),
+    _cheetah_task(
+        "CheetahAscending", "20 degree ramp", (4.25, 1.0), "climb to where the slope is 1 m high"
+    ),
 )
 
 
