@@ -11,6 +11,7 @@ Nothing heavy is imported before one of these is used.
 from __future__ import annotations
 
 import importlib
+import pkgutil
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -63,8 +64,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'hess' has no attribute {name!r}")
     # Cores, threads and caches are read by NumPy and JAX once, when they are imported.
     importlib.import_module("hess.runtime").configure()
-    module, _, attribute = _HOMES[name].partition(":")
-    return getattr(importlib.import_module(module), attribute)
+    return pkgutil.resolve_name(_HOMES[name])
 
 
 def __dir__() -> list[str]:

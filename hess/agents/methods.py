@@ -6,6 +6,7 @@ An ablation is a row of config overrides; a baseline is another agent behind the
 from __future__ import annotations
 
 import importlib
+import pkgutil
 import re
 import sys
 from collections.abc import Mapping
@@ -40,8 +41,7 @@ class Method:
         return self.target == _HESS
 
     def build(self, config: Config, shape: EpisodeShape) -> Agent:
-        module, _, attribute = self.target.partition(":")
-        agent: Agent = getattr(importlib.import_module(module), attribute)(config, shape)
+        agent: Agent = pkgutil.resolve_name(self.target)(config, shape)
         return agent
 
     def apply(self, config: Config) -> Config:

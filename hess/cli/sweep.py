@@ -75,6 +75,8 @@ class ManyRuns:
         ):
             if given and not self.ray:
                 raise HessError(f"{flag} needs --ray")
+        if self.cores_per_run < 1:
+            raise HessError(f"{self.cores_per_run} cores per run are impossible; 1 or more is not")
         if self.gpus_per_run < 0:
             raise HessError(f"--gpus-per-run {self.gpus_per_run} is impossible; 0 or more is not")
 

@@ -197,6 +197,7 @@ def test_a_dry_run_knows_what_is_done(
         (["--seeds", "0"], "the sweep is empty: no seeds given"),
         (["--methods"], "the sweep is empty: no methods given"),
         (["--cores-per-run", "0"], "0 cores per run are impossible"),
+        (["--cores-per-run", "0", "--dry-run"], "0 cores per run are impossible"),
         (["--cores-per-run", "4000"], "4000 cores per run are impossible"),
         (["--cores", "4000"], "cannot run on cores: 4000"),
         (["--ray-address", "head:6379"], "--ray-address needs --ray"),
