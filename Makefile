@@ -45,7 +45,7 @@ test-faults: $(STAMP)  ## kills, full disks, broken files: does everything survi
 	$(PYTEST) $(WORKERS_FLAGS) -m faults
 
 test-ray: $(VENV)/.hess-ray-stamp  ## sweeps on a Ray cluster of several simulated machines
-	$(PYTEST) -m ray
+	$(PYTEST) -m ray tests/sweeps/test_ray.py  # others start JAX when they are collected, and Ray forks
 
 test-envs: $(VENV)/.hess-envs-stamp $(VENV)/.hess-bench-stamp  ## every environment that others register: trained or refused
 	$(PYTEST) -m envs tests/others
