@@ -31,14 +31,18 @@ class Row:
     seeds: tuple[RecordedSeed, ...]
 
     @property
+    def place(self) -> str:
+        """<suite>/<method>/<task>."""
+        first = self.seeds[0]
+        return f"{first.suite}/{first.method}/{first.task}"
+
+    @property
     def name(self) -> str:
-        """<suite>/<method>/<task>, with its seeds and the commits that trained them."""
+        """Its place, with its seeds and the commits that trained them."""
         numbers = ", ".join(str(seed.seed) for seed in self.seeds)
         commits = dict.fromkeys(str(seed.about.get("commit"))[:7] for seed in self.seeds)
         several = "s" if len(self.seeds) > 1 else ""
-        first = self.seeds[0]
-        place = f"{first.suite}/{first.method}/{first.task}"
-        return f"{place} (seed{several} {numbers} of {', '.join(commits)})"
+        return f"{self.place} (seed{several} {numbers} of {', '.join(commits)})"
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from hess.analysis import style
+from hess.analysis.protocol import departures
 from hess.analysis.tables import markdown
 from hess.errors import HessError, unknown
 from hess.files import named, write_atomic
 from hess.sweeps.drawings import CURVES, HYPER_PARAMETERS, Material, curve_table, figures
-from hess.sweeps.evidence import MAIN, Absent, Evidence, evidence, varied_fields
+from hess.sweeps.evidence import MAIN, Absent, Evidence, Row, evidence, varied_fields
 from hess.sweeps.grids import hyper_parameters
 from hess.sweeps.paper import PAPER, PaperItem
 from hess.sweeps.suites import Suite
@@ -169,10 +170,19 @@ def _shown(item: PaperItem, suite: Suite, own: Evidence | None) -> list[str]:
     parts = []
     if own.panels:
         rows = "; ".join(f"`{row.name}`" for row in own.rows)
-        parts += [picture, f"Drawn from {rows}."]
+        parts += [picture, f"Drawn from {rows}.", *_departures(own.rows)]
         if suite.drawing == CURVES:
             parts.append(curve_table(_material(suite, own)))
     return [*parts, *_missing(suite, own)]
+
+
+def _departures(rows: Sequence[Row]) -> list[str]:
+    """Rows of an earlier default must not pass for today's."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if changed := departures(row.seeds[0]):
+            found.setdefault(", ".join(changed), []).append(f"`{row.place}`")
+    return [f"Not today's default: {', '.join(own)} ({what})." for what, own in found.items()]
 
 
 def _missing(suite: Suite, own: Evidence) -> list[str]:
@@ -213,7 +223,7 @@ def _seen(own: Evidence | None, seen: Observation | None) -> str:
         return "drawn, and nothing said of it yet."
     if _valid(own, seen) is seen:
         return seen.seen
-    return f"{seen.seen} (This was said of {'; '.join(seen.rows) or 'no runs'}.)"
+    return f"{seen.seen} (This was said of rows that have changed since.)"
 
 
 _HEAD = f"""# The paper's figures and tables, and ours

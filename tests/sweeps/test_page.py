@@ -199,7 +199,7 @@ def test_a_verdict_holds_for_the_rows_that_it_was_seen_in(tmp_path: Path) -> Non
     assert "nothing said of it yet" in section(page_text(all_evidence(tmp_path), {}), "Figure 4")
     record(tmp_path, recorded(0, 0, 1), recorded(1, 0, 1))
     text = section(page_text(all_evidence(tmp_path), seen), "Figure 4")
-    assert "HESS is ahead. (This was said of main/hess/AntMaze (seed 0 of None).)" in text
+    assert "HESS is ahead. (This was said of rows that have changed since.)" in text
     assert "- **Agrees:** open." in text
 
 
