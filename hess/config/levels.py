@@ -81,7 +81,7 @@ class HighConfig(LevelConfig):
     weight_decay: float = 0.3
     """Share of the hidden weights, times the learning rate, that each update takes away (AdamW).
     Without it they grow until a step of Adam hardly turns them any more, and a high level that has
-    lost its way stays lost (AntFourRooms, docs/results.md)."""
+    lost its way stays lost (AntFourRooms, docs/notebook.md)."""
     target_rate: float = 0.02
     """τ: how fast target critics follow the critics. Segments are few: at 0.005 values along the
     way still rise when the policy succeeds already (PointMaze, seed 0: 0.9 at 75,000 steps, at

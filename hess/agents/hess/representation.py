@@ -104,7 +104,7 @@ class Representation:
 
         Triplets ask for any features that tell states c steps apart; in few dimensions a robot's
         heading is as good as its position while it moves at random, and what a network makes of
-        states that nobody has seen yet is anybody's guess (docs/results.md).
+        states that nobody has seen yet is anybody's guess (docs/notebook.md).
         """
         newest = newest_slots(replay, _NEWEST)
         observations = np.asarray(replay.episodes.observations)[newest]
