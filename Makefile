@@ -11,6 +11,8 @@ PYTHON ?=
 TASK ?= PointMaze
 STEPS ?= 100000
 ARGS ?=
+# Finished runs that `make results` records; none just renews what is made from the recorded ones.
+RUNS ?=
 # Test processes side by side.
 WORKERS ?= 2
 # Further flags for pytest: make test PYTEST_ARGS="-k replay"
@@ -25,7 +27,7 @@ FAST := not slow and not faults and not ray and not envs
 WORKERS_FLAGS := -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup train test pytest test-slow test-faults test-ray test-envs test-all coverage lint types format bench docs-check lock clean
+.PHONY: help setup train test pytest test-slow test-faults test-ray test-envs test-all coverage lint types format bench docs-check results lock clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -70,6 +72,9 @@ format: $(STAMP)  ## let ruff rewrite what it can
 
 bench: $(VENV)/.hess-bench-stamp  ## the performance table (flags in ARGS)
 	$(BIN)/hess bench $(ARGS)
+
+results: $(STAMP)  ## record finished runs in results/ and renew its tables and pages (RUNS="runs/AntMaze/hess/seed-*")
+	$(BIN)/python -m tools.results $(RUNS) $(ARGS)
 
 docs-check: $(STAMP)  ## run every command, example and link of README and docs
 	$(PYTEST) tests/test_docs.py

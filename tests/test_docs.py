@@ -35,6 +35,8 @@ INSTEAD = {
     "make test-ray": "make --directory {root} --dry-run test-ray",
     "make test-all": "make --directory {root} --dry-run test-all",
     "make coverage": "make --directory {root} --dry-run coverage",
+    "make results": "make --directory {root} --dry-run results",
+    'make results RUNS="runs/AntMaze/hess/seed-*"': "make --directory {root} --dry-run results",
     "make bench": "make --directory {root} --dry-run bench",
     "make docs-check": "make --directory {root} --dry-run docs-check",
     "make format": "make --directory {root} --dry-run format",
@@ -194,7 +196,7 @@ def test_every_relative_link_leads_somewhere(page: Path) -> None:
 @every_page
 def test_every_file_of_ours_that_is_named_exists(page: Path) -> None:
     prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
-    named = re.findall(r"\b(?:hess|tests|docs|examples)/[\w./-]+\.(?:py|cc|h|md)\b", prose)
+    named = re.findall(r"\b(?:hess|tests|tools|docs|examples)/[\w./-]+\.(?:py|cc|h|md)\b", prose)
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 

@@ -13,7 +13,7 @@ import pkgutil
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import Protocol, TypeVar
@@ -52,8 +52,7 @@ COMMANDS = (
     Command("sweep", "Many runs", "hess.cli.sweep:Sweep"),
     Command("sweep status", "Many runs", "hess.cli.sweep:Status"),
     Command("reproduce", "Many runs", "hess.cli.reproduce:Reproduce"),
-    Command("results", "Many runs", "hess.cli.results:Results"),
-    Command("compare", "Many runs", "hess.cli.results:Compare"),
+    Command("compare", "Many runs", "hess.cli.compare:Compare"),
     Command("plot", "Look", "hess.cli.look:Plot"),
     Command("report", "Look", "hess.cli.look:Report"),
     Command("view", "Look", "hess.cli.look:View"),
@@ -69,8 +68,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code."""
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # module:Env-v0 also finds a module beside the user
+    return exit_code(lambda: _dispatch(list(sys.argv[1:] if argv is None else argv)))
+
+
+def exit_code(command: Callable[[], int | None]) -> int:
+    """Run a command; what a user can put right is a sentence, not a traceback."""
     try:
-        code = _dispatch(list(sys.argv[1:] if argv is None else argv))
+        code = command() or 0
         sys.stdout.flush()
         return code
     except HessError as error:
@@ -84,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
 
 
-def _dispatch(arguments: list[str]) -> int:
+def _dispatch(arguments: list[str]) -> int | None:
     name = arguments[0] if arguments else None
     if name in ("-h", "--help", "help"):
         print(overview())
@@ -103,7 +107,7 @@ def _dispatch(arguments: list[str]) -> int:
     arguments = arguments[1:]
     if arguments and f"{name} {arguments[0]}" in commands:
         name, arguments = f"{name} {arguments[0]}", arguments[1:]
-    return parse(commands[name].load(), f"hess {name}", arguments).run() or 0
+    return parse(commands[name].load(), f"hess {name}", arguments).run()
 
 
 def overview() -> str:

@@ -21,26 +21,20 @@ from hess.analysis.comparison import (
     compare,
     read_compared,
 )
-from hess.analysis.protocol import BUDGETS
-from hess.analysis.recording import record_runs
+from hess.analysis.recorded import table_path, write_table
 from hess.analysis.tables import FORMATS
 from hess.api import make_config
 from hess.cli import main
 from hess.errors import HessError
 from hess.runs.logs import Series
-from tests.analysis.recorded import make_run
+from tests.analysis.recorded import make_run, recorded
 
 STEPS = 1_000
 
 
-@pytest.fixture(autouse=True)
-def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs of these tests have used their budget."""
-    monkeypatch.setitem(BUDGETS, "PointMaze", STEPS)
-
-
-def recorded(run: Path, results: Path) -> Path:
-    (table,) = record_runs([run], results, "main")
+def table_of(results: Path, method: str, *success: float) -> Path:
+    table = table_path(results, "main", method, "PointMaze")
+    write_table(table, [recorded(0, *success, task="PointMaze", method=method, steps=STEPS)])
     return table
 
 
@@ -129,8 +123,7 @@ def test_runs_that_differ_in_a_field_are_told_apart(tmp_path: Path) -> None:
 
 def test_runs_and_recorded_tables_stand_side_by_side(tmp_path: Path) -> None:
     run = trained(tmp_path / "runs", "hess", 0, [0, 1])
-    other = trained(tmp_path / "other", "lesson", 0, [0, 0])
-    table = recorded(other, tmp_path / "results")
+    table = table_of(tmp_path / "results", "lesson", 0, 0)
     for place in (table, tmp_path / "results"):
         found = read_compared([run, place], None, pytest.fail)
         assert {(each.method, each.seed) for each in found} == {("hess", 0), ("lesson", 0)}
@@ -151,7 +144,7 @@ def test_unfinished_runs_are_named_and_left_out(tmp_path: Path) -> None:
 
 def test_one_run_twice_is_refused(tmp_path: Path) -> None:
     run = trained(tmp_path / "runs", "hess", 0, [0, 1])
-    table = recorded(run, tmp_path / "results")
+    table = table_of(tmp_path / "results", "hess", 0, 1)
     assert len(read_compared([run, run.parent], None, pytest.fail)) == 1
     with pytest.raises(HessError, match="hess on PointMaze has seed 0 twice"):
         read_compared([run, table], None, pytest.fail)

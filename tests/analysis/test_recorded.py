@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from hess.analysis.protocol import settings
 from hess.analysis.recorded import read_curves, read_table, table_path, write_table
 from hess.errors import HessError
 from hess.files import read_json, write_json
 from hess.runs.folder import folder_name
 from tests.analysis.recorded import recorded
+from tools.results.protocol import settings
 
 ROOT = Path(__file__).parents[2]
 

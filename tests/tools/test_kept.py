@@ -12,13 +12,13 @@ from matplotlib.figure import Figure
 
 from hess.analysis import explored, latent, skills
 from hess.analysis.curves import intrinsic_variance
-from hess.analysis.kept import KEEPERS, Files, RecordedRun, kept_path, read_kept, write_kept
-from hess.analysis.recording import read_run
 from hess.errors import HessError
 from hess.files import write_sealed
 from hess.runs.folder import RunFolder
 from hess.runs.run import NothingToDrawError, Run
 from tests.analysis.fakes import fake_run, snapshot, without_measures, write_arrays
+from tools.results.kept import KEEPERS, Files, RecordedRun, kept_path, read_kept, write_kept
+from tools.results.recording import read_run
 
 MOST = 100_000  # bytes that may be committed for a figure
 

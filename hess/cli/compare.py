@@ -1,4 +1,4 @@
-"""`hess results` and `hess compare`."""
+"""`hess compare`."""
 
 from __future__ import annotations
 
@@ -9,54 +9,6 @@ from pathlib import Path
 from typing import Literal
 
 import tyro
-
-_SHOWN = "fig4.png"  # the figure of the README
-
-
-@dataclass(frozen=True)
-class Results:
-    """Record finished runs among the committed results and renew what is made from them."""
-
-    run_folders: tyro.conf.Positional[tuple[Path, ...]] = ()
-    """Finished runs to add; none just renews tables, page and pictures."""
-    replace: bool = False
-    """Put these runs in place of all recorded seeds of their method and task."""
-    suite: str = "main"
-    """The comparison that they belong to; of a figure's values, the figure: fig9."""
-    folder: Path = Path("results")
-    """Where results are kept."""
-    readme: Path = Path("README.md")
-    """The file whose results table is renewed."""
-    page: Path = Path("docs/paper.md")
-    """The page of the paper's figures, with its pictures in images/paper beside it."""
-
-    def run(self) -> None:
-        from hess.analysis.recorded import read_curves
-        from hess.analysis.tables import marked_text, results_table, update_tables
-        from hess.sweeps.page import PICTURES, write_page
-
-        marked_text(self.readme)  # before anything is written
-        self._record()
-        for path in write_page(self.folder, self.page):
-            print(path)
-        update_tables(self.folder, self.readme, self.page.parent / PICTURES / _SHOWN)
-        print(results_table(read_curves(self.folder), self.suite))
-
-    def _record(self) -> None:
-        from hess.analysis.recording import record_runs
-        from hess.sweeps.evidence import MAIN, keep_snapshots, varied_fields
-        from hess.sweeps.suites import SUITES
-
-        own = SUITES.get(self.suite)
-        varied = varied_fields(own) if own is not None else ()
-        recorded = record_runs(
-            self.run_folders, self.folder, self.suite, varied, replace=self.replace
-        )
-        for table, seeds in recorded.items():
-            print(f"recorded seed{'s' if len(seeds) > 1 else ''} {str(seeds)[1:-1]} in {table}")
-        if self.suite == MAIN:
-            for path in keep_snapshots(self.run_folders, self.folder, replace=self.replace):
-                print(f"kept what its figure shows in {path}")
 
 
 @dataclass(frozen=True)

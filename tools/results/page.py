@@ -21,15 +21,15 @@ from pathlib import Path
 from typing import Any
 
 from hess.analysis import style
-from hess.analysis.protocol import departures
 from hess.analysis.tables import markdown
 from hess.errors import HessError, unknown
 from hess.files import named, write_atomic
 from hess.sweeps.drawings import CURVES, HYPER_PARAMETERS, Material, curve_table, figures
-from hess.sweeps.evidence import MAIN, Absent, Evidence, Row, evidence, varied_fields
 from hess.sweeps.grids import hyper_parameters
-from hess.sweeps.paper import PAPER, PaperItem
 from hess.sweeps.suites import Suite
+from tools.results.evidence import MAIN, Absent, Evidence, Row, evidence, varied_fields
+from tools.results.paper import PAPER, PaperItem
+from tools.results.protocol import departures
 
 PICTURES = "images/paper"  # beside the page
 OBSERVATIONS = "paper.toml"  # among the results

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hess.analysis.protocol import BUDGETS, budget
 from hess.config import Config
 from hess.envs import TASKS
+from hess.sweeps.budgets import BUDGETS, budget
 from hess.sweeps.plan import planned_run, product
 from hess.sweeps.reproduction import Request, panels, plan_of
 from hess.sweeps.suites import SUITES, Suite

@@ -1,4 +1,4 @@
-"""`hess results`: what is recorded of a run, and every run that is refused."""
+"""`make results`: what is recorded of a run, and every run that is refused."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from hess import runtime
-from hess.analysis.protocol import BUDGETS
 from hess.analysis.recorded import read_curves, table_path, write_table
-from hess.analysis.recording import record_runs
 from hess.api import make_config
-from hess.cli import main
 from hess.errors import HessError
 from hess.files import read_json
 from hess.runs.folder import RunFolder
+from hess.sweeps.budgets import BUDGETS
 from tests.analysis.recorded import make_run, recorded
+from tools.results.__main__ import main
+from tools.results.recording import record_runs
 
 BUDGET = BUDGETS["PointMaze"]
 
@@ -89,7 +89,7 @@ def refused(capsys: pytest.CaptureFixture[str], results: Path, *arguments: Path 
     readme.write_text("<!-- results:start -->\n<!-- results:end -->\n")
     before = {path: path.read_bytes() for path in results.rglob("*") if path.is_file()}
     flags = ["--folder", str(results), "--readme", str(readme)]
-    assert main(["results", *map(str, arguments), *flags]) == 2
+    assert main([*map(str, arguments), *flags]) == 2
     assert {path: path.read_bytes() for path in results.rglob("*") if path.is_file()} == before
     (line,) = capsys.readouterr().err.splitlines()
     return line
@@ -233,7 +233,7 @@ def test_the_command_records_and_renews_the_tables(
     runs = [str(trained(tmp_path / str(seed), seed)) for seed in range(2)]
     flags = ["--folder", str(results), "--readme", str(readme)]
     flags += ["--page", str(tmp_path / "docs/paper.md")]
-    assert main(["results", *runs, *flags]) == 0
+    assert main([*runs, *flags]) == 0
     printed = capsys.readouterr().out
     assert f"recorded seeds 0, 1 in {results / 'main/hess/PointMaze.csv'}" in printed
     assert "| PointMaze | hess | 2 | 150k | 0.50 [0.50, 0.50] |" in readme.read_text()

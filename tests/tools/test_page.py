@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from hess.analysis.kept import kept_path
 from hess.analysis.recorded import table_path, write_table
 from hess.errors import HessError
-from hess.sweeps.evidence import (
+from hess.sweeps.suites import SUITES, suite
+from tests.analysis.fakes import fake_run
+from tests.analysis.recorded import recorded
+from tools.results.evidence import (
     BEFORE_THE_PROTOCOL,
     WITHOUT_SNAPSHOTS,
     Absent,
@@ -22,7 +24,8 @@ from hess.sweeps.evidence import (
     keep_snapshots,
     varied_fields,
 )
-from hess.sweeps.page import (
+from tools.results.kept import kept_path
+from tools.results.page import (
     OBSERVATIONS,
     PICTURES,
     all_evidence,
@@ -30,10 +33,7 @@ from hess.sweeps.page import (
     read_observations,
     write_page,
 )
-from hess.sweeps.paper import PAPER
-from hess.sweeps.suites import SUITES, suite
-from tests.analysis.fakes import fake_run
-from tests.analysis.recorded import recorded
+from tools.results.paper import PAPER
 
 ROOT = Path(__file__).parents[2]
 MOST = 100_000  # bytes that may be committed for a figure
@@ -58,12 +58,12 @@ def note_of(picture: Path) -> str | None:
 def test_the_page_is_that_of_the_committed_files() -> None:
     found = all_evidence(ROOT / "results")
     text = page_text(found, read_observations(ROOT / "results" / OBSERVATIONS))
-    assert (ROOT / "docs/paper.md").read_text() == text, "`hess results` makes it anew"
+    assert (ROOT / "docs/paper.md").read_text() == text, "`make results` makes it anew"
     for name, own in found.items():
         picture = ROOT / "docs" / PICTURES / f"{name}.png"
         assert picture.exists() == bool(own.panels)
         if own.panels:
-            assert note_of(picture) == own.digest, f"{name}: `hess results` draws it anew"
+            assert note_of(picture) == own.digest, f"{name}: `make results` draws it anew"
 
 
 def test_every_figure_and_table_of_the_paper_is_there() -> None:

@@ -6,7 +6,9 @@ import dataclasses
 
 import pytest
 
-from hess.analysis.protocol import (
+from hess.analysis.recorded import RecordedSeed
+from tests.analysis.recorded import recorded
+from tools.results.protocol import (
     breaches,
     commits,
     departures,
@@ -14,8 +16,6 @@ from hess.analysis.protocol import (
     row_breaches,
     settings,
 )
-from hess.analysis.recorded import RecordedSeed
-from tests.analysis.recorded import recorded
 
 
 @pytest.mark.parametrize(

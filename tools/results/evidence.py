@@ -8,8 +8,6 @@ from itertools import chain
 from pathlib import Path
 
 from hess.analysis.groups import Setting
-from hess.analysis.kept import KEEPERS, Files, RecordedRun, kept_path, read_kept, write_kept
-from hess.analysis.protocol import row_breaches, settings
 from hess.analysis.recorded import RecordedSeed, read_table, table_path
 from hess.config import Config, flat_fields
 from hess.files import digest
@@ -18,6 +16,8 @@ from hess.runs.run import NothingToDrawError, Run
 from hess.sweeps.drawings import ShownPanels
 from hess.sweeps.reproduction import Request, panels
 from hess.sweeps.suites import SUITES, Suite
+from tools.results.kept import KEEPERS, Files, RecordedRun, kept_path, read_kept, write_kept
+from tools.results.protocol import row_breaches, settings
 
 MAIN = "main"  # the rows that all suites share
 _OF_ALL_SEEDS = "intrinsic-variance"  # a curve; maps show one run of each method

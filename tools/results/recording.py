@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hess.analysis.protocol import ENVIRONMENT, breaches, differences, row_breaches, settings
 from hess.analysis.recorded import RecordedSeed, read_table, table_path, write_table
 from hess.config import Config, flat_fields
 from hess.envs.arguments import label
@@ -16,6 +15,7 @@ from hess.errors import HessError
 from hess.runs.command import train_command
 from hess.runs.folder import RunFolder, folder_name
 from hess.runs.logs import measured_speed, read_evaluations, read_metrics
+from tools.results.protocol import ENVIRONMENT, breaches, differences, row_breaches, settings
 
 _PROVENANCE = (
     *("hess", "commit", "dirty", "python", "packages", "platform", "cpu", "cores", "affinity"),

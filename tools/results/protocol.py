@@ -1,10 +1,9 @@
-"""The protocol of recorded results: how long every task is trained, and what breaks the rest of it.
+"""The protocol of recorded results, and what breaks it.
 
-Every seed of a method on a task comes from a clean checkout, has used the budget of its task, was
-evaluated as all others are, and has the settings of the others. What breaks this is not recorded
-any more; what was recorded before is marked in the tables. Both read it here. Budgets were fixed
-before the runs, so that none is ended where it looks best; `hess sweep` and `hess reproduce` have
-them, too, `hess train` trains for as long as it is told.
+Every seed of a method on a task comes from a clean checkout, has used the budget of its task
+(hess/sweeps/budgets.py), was evaluated as all others are, and has the settings of the others. What
+breaks this is not recorded any more; what was recorded before is marked in the tables. Both read it
+here.
 """
 
 from __future__ import annotations
@@ -18,30 +17,9 @@ from hess.agents.methods import METHODS
 from hess.analysis.recorded import RecordedSeed
 from hess.config.absent import complete_fields
 from hess.config.presets import preset
-
-# Environment steps. The paper prints no lengths: these are about twice what HESS should need.
-BUDGETS = {
-    "PointMaze": 150_000,
-    "AntMaze": 500_000,
-    "AntPush": 800_000,
-    "AntFourRooms": 1_500_000,
-    "CheetahHurdle": 300_000,
-    "CheetahAscending": 500_000,
-    "AntMazeImages": 800_000,
-    "AntPushImages": 1_000_000,
-}
+from hess.sweeps.budgets import budget
 
 INTERVAL, EPISODES = 25_000, 10  # environment steps between evaluations, and what they are made of
-
-
-def budget(task: str) -> int | None:
-    """Steps on a task, by its name or id; None where somebody else's task has none.
-
-    A variant with images that has no row of its own has that of its plain task.
-    """
-    name = task.removeprefix("hess/").removesuffix("-v0")
-    return BUDGETS.get(name, BUDGETS.get(name.removesuffix("Images")))
-
 
 # How an environment is taken; a row's name says so where it is not as usual.
 ENVIRONMENT = ("success", "horizon", "observe", "action_share")

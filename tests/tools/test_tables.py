@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from hess.analysis.recorded import RecordedSeed, read_curves, table_path, write_table
-from hess.analysis.tables import results_table, update_tables
 from hess.cli import main
-from hess.cli.results import Results
 from hess.errors import HessError
 from tests.analysis.recorded import recorded
+from tools.results.__main__ import Results
+from tools.results.tables import results_table, update_tables
 
 ROOT = Path(__file__).parents[2]
 
