@@ -73,7 +73,9 @@ class Library:
             "task": about.task if about else "",
             "method": about.method if about else "",
             "steps": about.steps if about else 0,
-            "plan": attempt(lambda: _plan(task_plan(about.task)), None) if about else None,
+            "plan": attempt(lambda: _plan(task_plan(about.task, *about.fields["env"])), None)
+            if about
+            else None,
             "snapshots": steps,
             "evaluations": attempt(lambda: _charts(run.evaluations, EVALUATIONS), []),
             "diagnostics": attempt(lambda: self._diagnostics(name, run), []),
@@ -110,10 +112,13 @@ class Library:
         found = self._found()
         if name not in found:
             raise HessError(f"there is no run {name!r} here")
-        run = Run(found[name])
+        return self._guarded(found[name])
+
+    def _guarded(self, path: Path) -> Run:
+        run = Run(path)
         folder = run.folder
-        for path in (folder.config_file, folder.metrics_file, folder.evaluations_file):
-            self._guard(path)
+        for file in (folder.config_file, folder.metrics_file, folder.evaluations_file):
+            self._guard(file)
         self._guard(folder.snapshots)
         return run
 
@@ -142,7 +147,7 @@ class Library:
 
     def _summary(self, name: str, path: Path) -> Payload:
         try:
-            run = self._open(name)
+            run = self._guarded(path)
             about = run.config
             title = f"{about.task} · {_NAMES.get(about.method, about.method)} · {path.name}"
             step, age = _last_step(run)

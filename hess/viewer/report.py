@@ -21,7 +21,7 @@ from hess.analysis.figures import METHOD_FIGURES, RUN_FIGURES, one_per_method
 from hess.analysis.groups import by_task
 from hess.analysis.statistics import arrivals
 from hess.errors import HessError, MissingExtraError
-from hess.files import read_json, write_atomic
+from hess.files import read_bytes, read_json, write_atomic
 from hess.runs.command import train_command
 from hess.runs.run import NothingToDrawError, Run
 from hess.viewer.payloads import Library, Payload
@@ -112,13 +112,13 @@ def _command_card(run: Run) -> str:
     except HessError:  # of another version: what was typed then has to do
         typed = about.get("command")
         command = shlex.join(["hess", *map(str, typed[1:])]) if isinstance(typed, list) else ""
-    version = f"hess {about.get('hess')}, commit {about.get('commit')}"
-    changed = " with uncommitted changes" if about.get("dirty") else ""
-    machine = f"{about.get('cpu')}, {about.get('cores')} cores, {about.get('platform')}"
+    origin = "where it was trained is not known: it has no metadata.json that can be read"
+    if about:
+        changed = " with uncommitted changes" if about.get("dirty") else ""
+        machine = f"{about.get('cpu')}, {about.get('cores')} cores, {about.get('platform')}"
+        origin = f"hess {about.get('hess')}, commit {about.get('commit')}{changed}; {machine}"
     return _card(
-        "To make it again",
-        f"<pre>{escape(command)}</pre>"
-        f'<p class="note">{escape(version)}{changed}; {escape(machine)}</p>',
+        "To make it again", f'<pre>{escape(command)}</pre><p class="note">{escape(origin)}</p>'
     )
 
 
@@ -144,13 +144,13 @@ def _run_cards(run: Run) -> str:
 
 def _video_card(run: Run) -> str:
     """The newest video in the run's folder, inside the page where it is small."""
-    videos = sorted(run.folder.videos.glob("*.mp4"), key=lambda path: path.stat().st_mtime)
+    videos = sorted(run.folder.videos.glob("*.mp4"), key=lambda path: path.lstat().st_mtime)
     if not videos:
         return ""
-    content = videos[-1].read_bytes()
-    if len(content) > _VIDEO_LIMIT:
-        where = escape(str(videos[-1]))
-        return _card("Video", f'<p class="note">{where} is too large to be embedded</p>')
+    try:
+        content = read_bytes(videos[-1], _VIDEO_LIMIT)  # of a plain file, not of what a link names
+    except HessError as error:
+        return _card("Video", f'<p class="note">{escape(str(error))}</p>')
     encoded = base64.b64encode(content).decode()
     return _card("Video", f'<video controls muted src="data:video/mp4;base64,{encoded}"></video>')
 

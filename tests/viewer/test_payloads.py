@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,8 @@ import pytest
 
 from hess.errors import HessError
 from hess.runs.folder import RunFolder
+from hess.runs.run import walk
+from hess.viewer import payloads
 from hess.viewer.payloads import Library, numbers
 from tests.analysis.fakes import (
     fake_run,
@@ -144,6 +146,22 @@ def test_a_foreign_module_is_not_imported_for_its_walls(tmp_path: Path) -> None:
     run = Library(tmp_path).run(RUN)
     assert run["plan"] is None
     assert any("antigravity" in problem for problem in run["problems"])
+
+
+def test_the_folder_is_walked_once_for_all_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seed in range(3):
+        fake_run(tmp_path, seed=seed, snapshots=0, episodes=4)
+    walks: list[Path] = []
+
+    def counted(path: Path) -> Iterator[Path]:
+        walks.append(path)
+        return walk(path)
+
+    monkeypatch.setattr(payloads, "walk", counted)
+    assert len(Library(tmp_path).runs()) == 3
+    assert len(walks) == 1
 
 
 def test_a_long_run_is_thinned_and_read_once(tmp_path: Path) -> None:

@@ -86,6 +86,26 @@ def test_what_strangers_wrote_is_text(tmp_path: Path) -> None:
     assert "<script>alert" not in (tmp_path / "report.html").read_text()
 
 
+def test_a_video_that_is_a_link_is_not_embedded(tmp_path: Path) -> None:
+    folder = fake_run(tmp_path / "runs", snapshots=0, episodes=4)
+    folder.videos.mkdir()
+    (tmp_path / "secret").write_text("of somebody else")
+    (folder.videos / "last.mp4").symlink_to(tmp_path / "secret")
+    write_report([Run(folder.path)], tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert "data:video/mp4" not in text
+    assert "cannot read" in text
+
+
+def test_an_unknown_origin_is_said(tmp_path: Path) -> None:
+    folder = fake_run(tmp_path / "runs", snapshots=0, episodes=4)
+    folder.metadata_file.unlink()
+    write_report([Run(folder.path)], tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert "where it was trained is not known" in text
+    assert "commit None" not in text
+
+
 def test_many_runs_are_compared(tmp_path: Path) -> None:
     fake_run(tmp_path / "runs", seed=0, snapshots=1)
     fake_run(tmp_path / "runs", seed=1, snapshots=0)
