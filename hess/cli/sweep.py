@@ -90,14 +90,12 @@ class ManyRuns:
         return LocalPool(self.runs, self.cores, self.cores_per_run)
 
     def _list(self, plan: Plan) -> int:
-        from hess import runtime
         from hess.console import console
+        from hess.sweeps.local import LocalPool
         from hess.sweeps.overview import duration, table
         from hess.sweeps.progress import Watcher, seconds_left
 
-        slots = 1
-        if not self.ray:
-            slots = max(len(self.cores or runtime.available_cores()) // self.cores_per_run, 1)
+        slots = 1 if self.ray else LocalPool(self.runs, self.cores, self.cores_per_run).slots
         overview = Watcher(self.runs, slots).look(plan, {})
         missing = sum(each.state != "done" for each in overview.runs)
         hours = sum(seconds_left(overview.runs)) / 3600

@@ -20,7 +20,7 @@ class LocalPool:
     """One run per core, or per group of cores."""
 
     def __init__(self, sweep: Path, cores: Sequence[int] = (), cores_per_run: int = 1):
-        chosen = list(cores) or runtime.available_cores()
+        chosen = list(dict.fromkeys(cores)) or runtime.available_cores()
         runtime.require_cores(chosen)
         if not 1 <= cores_per_run <= len(chosen):
             raise HessError(

@@ -31,12 +31,13 @@ _STYLES: dict[State, str] = {
 def duration(seconds: float) -> str:
     """For people: 40 s, 12 min, 3 h 05 min.
 
-    >>> [duration(each) for each in (0.4, 59, 60, 3_599, 3_600, 11_100)]
+    >>> [duration(each) for each in (0.4, 59, 59.7, 3_599, 3_600, 11_100)]
     ['0 s', '59 s', '1 min', '59 min', '1 h 00 min', '3 h 05 min']
     """
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    hours, minutes = divmod(int(seconds) // 60, 60)
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    hours, minutes = divmod(whole // 60, 60)
     return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min"
 
 

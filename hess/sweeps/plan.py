@@ -133,7 +133,9 @@ def _name(start: Config, config: Config, preset: str) -> str:
 
 
 def _text(value: Any) -> str:
-    return "x".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    """For the name of a folder."""
+    text = "x".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return text.replace("/", "-")
 
 
 # --- --set field=value value …: text from the command line as values of fields ------------------

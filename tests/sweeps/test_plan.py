@@ -48,6 +48,11 @@ def test_a_preset_is_named_instead_of_all_its_values() -> None:
     assert run.name == "paper,low.hidden=64x32,seed-0"
 
 
+def test_a_value_with_a_slash_names_one_folder() -> None:
+    run = planned_run("sac", "Pendulum-v1", 0, {"success": "metrics/solved"})
+    assert run.key == "Pendulum-v1/sac/success=metrics-solved,seed-0"
+
+
 def test_long_names_stay_short_and_different() -> None:
     names = list(flat_fields(planned_run("hess", "PointMaze", 0, {}).config))
     scales = [name for name in names if name.endswith(("learning_rate", "reward_scale", "margin"))]

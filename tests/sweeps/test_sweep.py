@@ -199,6 +199,7 @@ def test_a_dry_run_knows_what_is_done(
         (["--cores-per-run", "0"], "0 cores per run are impossible"),
         (["--cores-per-run", "0", "--dry-run"], "0 cores per run are impossible"),
         (["--cores-per-run", "4000"], "4000 cores per run are impossible"),
+        (["--cores-per-run", "4000", "--dry-run"], "4000 cores per run are impossible"),
         (["--cores", "4000"], "cannot run on cores: 4000"),
         (["--ray-address", "head:6379"], "--ray-address needs --ray"),
         (["--gpus-per-run", "0.5"], "--gpus-per-run needs --ray"),
@@ -253,3 +254,4 @@ def test_cores_are_given_out_in_groups(tmp_path: Path) -> None:
     cores = runtime.available_cores()
     assert LocalPool(tmp_path, cores, len(cores)).slots == 1
     assert LocalPool(tmp_path).slots == len(cores)
+    assert LocalPool(tmp_path, [cores[0], cores[0]]).slots == 1
