@@ -95,10 +95,13 @@ def read_compared(
     outcomes = []
     for outcome, planned in candidates:
         steps, done = until or planned, outcome.last_step
+        shown = outcome if until is None else outcome.until(until)
         if done < steps:
             skipped(f"left out: {outcome.origin} has done {done:,} of {steps:,} steps")
+        elif not len(shown.success.steps):
+            skipped(f"left out: {outcome.origin} was not evaluated in its first {steps:,} steps")
         else:
-            outcomes.append(outcome if until is None else outcome.until(until))
+            outcomes.append(shown)
     if not outcomes:
         raise HessError("no run has come far enough to be compared; --until STEP asks for less")
     _refuse_twins(outcomes)

@@ -32,6 +32,8 @@ def draw_curve(folder: RunFolder) -> None:
 @style.styled
 def run_curve(run: Run) -> Figure:
     """The learning curve of one run."""
+    if not run.evaluations:
+        raise NothingToDrawError(f"{run.title} has not been evaluated yet")
     figure = style.new_figure(6.4, 3.4)
     axes = figure.subplots()
     for column, colour, label in (
@@ -50,6 +52,8 @@ def run_curve(run: Run) -> Figure:
 
 def method_curves(runs: Sequence[Run], smooth: int = 1) -> Figure:
     """A panel per task, a curve per method: mean over seeds with its 95 % interval (Fig. 4, 7)."""
+    if not any(run.evaluations for run in runs):
+        raise NothingToDrawError("no run has been evaluated yet")
     return panel_curves({task: by_method(own) for task, own in by_task(runs).items()}, smooth)
 
 

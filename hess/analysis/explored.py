@@ -100,7 +100,7 @@ def representation_over_time(runs: Sequence[Run]) -> Figure:
     rows = figure.subplots(len(runs), columns, squeeze=False)
     for row, run, steps in zip(rows, runs, times, strict=True):
         latest = run.snapshot(steps[-1])
-        tracks = [each.observations for each in latest.trajectories if len(each.observations) > 1]
+        tracks = [each.observations for each in latest.trajectories if len(each.observations)]
         views = [view_of(run, step) for step in steps]
         paths = [[v.projection(v.snapshot.embed(track)) for track in tracks] for v in views]
         everything = np.concatenate([path for moment in paths for path in moment])

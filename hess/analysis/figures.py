@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -73,10 +74,13 @@ def draw_each(
 def _jobs(
     runs: Sequence[Run], out: Path, smooth: int
 ) -> Iterator[tuple[Path, Callable[[], Figure]]]:
+    names = Counter[str]()
     for run in runs:
-        folder = out / folder_name(f"{run.config.task}-{run.config.method}-{run.path.name}")
-        for name, draw_run in RUN_FIGURES.items():
-            yield folder / name, partial(draw_run, run)
+        name = folder_name(f"{run.config.task}-{run.config.method}-{run.path.name}")
+        names[name] += 1  # runs of several folders may be named alike
+        folder = out / (name if names[name] == 1 else f"{name}-{names[name]}")
+        for figure, draw_run in RUN_FIGURES.items():
+            yield folder / figure, partial(draw_run, run)
     if len(runs) == 1:
         return
     for name, draw_curves in CURVE_FIGURES.items():

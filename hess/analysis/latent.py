@@ -23,7 +23,9 @@ def latent_trajectories(run: Run) -> Figure:
     """The newest trajectories in the plane and, by t-SNE, in the latent space; start to end."""
     *_, step = moments(run)
     newest = newest_trajectories(run.snapshot(step))
-    dim = newest[0].embeddings.shape[1] if newest else 0
+    if not newest:
+        raise NothingToDrawError(f"the newest episodes of {run.title} are too short")
+    dim = newest[0].embeddings.shape[1]
     if dim < _MANY:
         how = "as it is" if dim <= 2 else "along the two widest"
         raise NothingToDrawError(

@@ -57,12 +57,13 @@ def read_table(table: Path) -> list[RecordedSeed]:
     try:
         for row in _read_rows(table):
             values = {name: float(row[name]) for name in FIRST_COLUMNS}
+            values["step"] = int(values["step"])
             if at_end := row.get("success_at_end"):
                 values["success_at_end"] = float(at_end)
             if not 0.0 <= values["success_rate"] <= 1.0:
                 raise ValueError(f"a success rate of {values['success_rate']}")
             by_seed[int(row["seed"])].append(values)
-    except (OSError, KeyError, TypeError, ValueError, csv.Error) as error:
+    except (OSError, KeyError, TypeError, ValueError, OverflowError, csv.Error) as error:
         columns = ", ".join(COLUMNS)
         raise HessError(
             f"{str(table)!r} is damaged or no table of results ({columns}): {error}"

@@ -74,7 +74,6 @@ class _Film:
         trail: list[Point] = []
         path = []
         reached: int | None = None
-        frame = None
         for step in range(task.horizon):
             action = agent.act(state.observation, state.goal, state.position)
             here = (float(state.position[0]), float(state.position[1]))
@@ -83,8 +82,7 @@ class _Film:
             if step % _EVERY == 0:
                 path.append(agent.embed(state.observation[None])[0])
                 moment = f"episode {number + 1}, step {step}"
-                frame = self._frame(state, trail, path, moment, reached)
-                yield frame
+                yield self._frame(state, trail, path, moment, reached)
             outcome = task.step(action, step)
             state = outcome.state
             if outcome.success and reached is None:
@@ -92,9 +90,11 @@ class _Film:
             over = reached is not None and step >= reached + _AFTER_SUCCESS
             if over or outcome.terminated or outcome.truncated:
                 break
+        path.append(agent.embed(state.observation[None])[0])
+        moment = f"episode {number + 1}, step {step + 1}"
+        last = self._frame(state, trail, path, moment, reached)
         for _ in range(_HOLD):
-            assert frame is not None
-            yield frame
+            yield last
 
     def _frame(
         self, state: State, trail: list[Point], path: list[Floats], moment: str, reached: int | None

@@ -14,8 +14,10 @@ from typing import Any
 from hess.arrays import Arrays
 from hess.config import ExplorationConfig
 from hess.config.absent import complete_fields
+from hess.envs.arguments import parse_arguments
 from hess.envs.floorplan import FloorPlan
 from hess.envs.making import make
+from hess.envs.registry import TASKS
 from hess.errors import HessError
 from hess.runs.folder import RunFolder
 from hess.runs.logs import Series, evaluation_series, metric_series, read_evaluations, read_metrics
@@ -48,6 +50,9 @@ class About:
             if type(values.get(name)) is not kind:
                 raise HessError(f"{where!r} is damaged: it has no {name}")
         fields = complete_fields(values)
+        env = fields["env"]
+        if not (isinstance(env, list | tuple) and all(isinstance(each, str) for each in env)):
+            raise HessError(f"{where!r} is damaged: env={str(env)[:80]} is no list of arguments")
         return cls(values["task"], values["method"], values["seed"], values["steps"], fields)
 
     @property
@@ -83,7 +88,7 @@ class Run:
         nobody's code.
         """
         task = self.config.task
-        return None if needs_import(task) else task_plan(task)
+        return None if needs_import(task) else task_plan(task, *self.config.fields["env"])
 
     @cached_property
     def metrics(self) -> dict[str, Series]:
@@ -131,10 +136,15 @@ class Run:
 
 
 @lru_cache(maxsize=64)
-def task_plan(task: str) -> FloorPlan | None:
-    """The floor plan of a task, None if it has none; building the task to ask takes a while."""
+def task_plan(task: str, *arguments: str) -> FloorPlan | None:
+    """The floor plan of a task, None if it has none; building the task to ask takes a while.
+
+    Arguments such as another layout are given to our own tasks only: what somebody else's would do
+    with those of a stranger's run is not known.
+    """
     refuse_foreign_code("task", task, None)
-    with closing(make(task)) as env:
+    own = any(task in (info.name, info.id) for info in TASKS.values())
+    with closing(make(task, **(parse_arguments(arguments) if own else {}))) as env:
         return getattr(env.unwrapped, "floor_plan", None)
 
 

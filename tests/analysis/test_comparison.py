@@ -142,6 +142,17 @@ def test_unfinished_runs_are_named_and_left_out(tmp_path: Path) -> None:
     assert [each.success.values.tolist() for each in both] == [[0, 0.5], [0, 1]]
 
 
+def test_a_run_that_was_evaluated_later_only_is_left_out(tmp_path: Path) -> None:
+    trained(tmp_path, "hess", 0, [0, 0.5, 1])
+    late = trained(tmp_path, "hess", 1, [0, 1, 1])
+    header, _, *rows = (late / "eval.csv").read_text().splitlines()
+    (late / "eval.csv").write_text("\n".join([header, *rows]) + "\n")
+    notes: list[str] = []
+    (found,) = read_compared([tmp_path], 100, notes.append)
+    assert found.seed == 0
+    assert notes == [f"left out: {late} was not evaluated in its first 100 steps"]
+
+
 def test_one_run_twice_is_refused(tmp_path: Path) -> None:
     run = trained(tmp_path / "runs", "hess", 0, [0, 1])
     table = table_of(tmp_path / "results", "hess", 0, 1)

@@ -18,11 +18,13 @@ from PIL import Image
 
 from hess.analysis import curves, explored, figures, latent, maps, style
 from hess.analysis.groups import Setting
+from hess.api import make_config
 from hess.cli import main
+from hess.errors import HessError
 from hess.runs.logs import Series
 from hess.runs.run import NothingToDrawError, Run, find_runs
 from hess.runs.snapshots import Projection
-from tests.analysis.fakes import fake_run
+from tests.analysis.fakes import fake_run, snapshot, write_arrays
 
 
 def labels(figure: Figure) -> list[str]:
@@ -178,6 +180,62 @@ def test_arrows_show_how_phi_moved(run: Run) -> None:
 @pytest.mark.parametrize("name", ["visits", "representation", "subgoals"])
 def test_maps_of_a_run_without_measures(wide_run: Run, name: str) -> None:
     assert figures.RUN_FIGURES[name](wide_run).axes
+
+
+@pytest.fixture
+def short_run(tmp_path: Path) -> Run:
+    """A run whose newest episodes ended before the second state that is kept of them."""
+    folder = fake_run(tmp_path, snapshots=0)
+    arrays = snapshot(np.random.default_rng(0), 1.0)
+    ended = {"latest.lengths": np.full(10, 3, np.int32), "latest.segments": np.ones(10, np.int32)}
+    for number in (1, 2, 3):
+        write_arrays(folder, 10_000 * number, arrays | ended)
+    return Run(folder.path)
+
+
+@pytest.mark.parametrize("name", ["representation", "subgoals", "stages"])
+def test_episodes_that_ended_at_once_are_dots(short_run: Run, name: str) -> None:
+    figures.RUN_FIGURES[name](short_run).savefig(io.BytesIO(), dpi=40)
+
+
+def test_episodes_that_ended_at_once_have_no_latent_trajectories(short_run: Run) -> None:
+    with pytest.raises(NothingToDrawError, match="seed-0 are too short"):
+        latent.latent_trajectories(short_run)
+
+
+def test_before_the_first_evaluation_there_are_no_curves(tmp_path: Path) -> None:
+    folder = fake_run(tmp_path, snapshots=0)
+    folder.evaluations_file.unlink()
+    with pytest.raises(NothingToDrawError, match="seed-0 has not been evaluated yet"):
+        curves.run_curve(Run(folder.path))
+    with pytest.raises(NothingToDrawError, match="no run has been evaluated yet"):
+        curves.method_curves([Run(folder.path)])
+
+
+def test_runs_of_two_folders_do_not_overwrite_each_other_s_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "RUN_FIGURES", {"curve": curves.run_curve})
+    runs = [Run(fake_run(tmp_path / name, snapshots=0).path) for name in ("one", "other")]
+    drawn = list(figures.draw_all(runs, tmp_path / "out", 1, lambda _: None))
+    assert len(set(drawn)) == len(drawn)
+    for folder in ("PointMaze-hess-seed-0", "PointMaze-hess-seed-0-2"):
+        assert tmp_path / "out" / folder / "curve.png" in drawn
+
+
+def test_the_walls_are_those_of_the_run_s_own_layout(tmp_path: Path) -> None:
+    folder = fake_run(tmp_path, snapshots=0)
+    usual = Run(folder.path).plan
+    own_map = make_config("PointMaze", env={"layout": "#####\n#S.G#\n#####"}).env
+    values = folder.config_values() | {"env": own_map}
+    folder.config_file.write_text(json.dumps(values))
+    own = Run(folder.path).plan
+    assert usual is not None
+    assert own is not None
+    assert own.bounds != usual.bounds
+    folder.config_file.write_text(json.dumps(values | {"env": 3}))
+    with pytest.raises(HessError, match="env=3 is no list of arguments"):
+        assert Run(folder.path).plan
 
 
 def test_without_measures_there_is_no_figure_of_them(wide_run: Run) -> None:

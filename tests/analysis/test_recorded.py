@@ -64,6 +64,14 @@ def test_a_table_without_its_json_is_read(tmp_path: Path) -> None:
     assert curve.about == {}
 
 
+@pytest.mark.parametrize("step", ["nan", "inf"])
+def test_a_step_that_is_no_number_is_named(tmp_path: Path, step: str) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text(f"step,seed,success_rate,train_success\n{step},0,0.5,0.5\n")
+    with pytest.raises(HessError, match=r"table.csv' is damaged or no table of results"):
+        read_table(table)
+
+
 def test_a_damaged_json_is_named(tmp_path: Path) -> None:
     table = table_path(tmp_path, "main", "hess", "AntMaze")
     write_table(table, [recorded(0, 0.0, 1.0)])

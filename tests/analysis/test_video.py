@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hess.analysis import video
 from hess.analysis.stage import SIZE, open_stage
 from hess.analysis.video import EPISODES, SpaceMap, compose, record_video
 from hess.api import LoadedAgent, make_config
@@ -68,6 +69,24 @@ def test_an_agent_without_subgoals_is_filmed_without_them(
     agent = cast("LoadedAgent", Wanderer(make_config(task)))
     record_video(agent, bare.folder, tmp_path / "film.mp4", agent.config)
     assert len(played(tmp_path / "film.mp4", 2 * SIZE + 4)) >= EPISODES * HORIZON // 2
+
+
+def test_the_film_of_an_episode_ends_with_its_last_state(
+    rendering: None, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moments: list[tuple[str, str | None]] = []
+
+    def note(pictures: Any, caption: str, banner: str | None, has_subgoal: bool) -> Any:
+        moments.append((caption.rpartition("step ")[2], banner))
+        return np.zeros((SIZE, SIZE, 3), np.uint8)
+
+    monkeypatch.setattr(video, "compose", note)
+    config = make_config("PointMaze", env={"terminate_on_success": True, "success_radius": 50.0})
+    agent = cast("LoadedAgent", Wanderer(config))
+    bare = Run(root / "PointMaze" / "hess" / "seed-1")
+    record_video(agent, bare.folder, tmp_path / "film.mp4", config)
+    # The first step of each episode reaches the goal, which ends it.
+    assert moments == [("0", None), ("1", "goal reached at step 1")] * EPISODES
 
 
 def test_other_formats_are_refused(run: Run, tmp_path: Path) -> None:
