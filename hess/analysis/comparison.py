@@ -12,14 +12,13 @@ import numpy as np
 from hess.analysis import statistics
 from hess.analysis.groups import by_setting, by_task
 from hess.analysis.recorded import FIRST_COLUMNS, RecordedSeed, read_table
-from hess.analysis.statistics import Estimate
+from hess.analysis.statistics import Arrivals, Estimate
 from hess.arrays import Floats
 from hess.errors import HessError, unknown
 from hess.runs.logs import Series
 from hess.runs.run import Run, find_runs, walk
 
 ALL_TASKS = "all tasks"
-_SEED = 0  # of the bootstrap: the same runs give the same intervals
 
 
 @dataclass(frozen=True)
@@ -190,12 +189,12 @@ def _over_tasks(
     gain = None
     if reference not in (None, method) and all((task, reference) in finals for task in tasks):
         theirs = [finals[task, str(reference)] for task in tasks]
-        gain = statistics.improvement_estimate(own, theirs, _generator())
+        gain = statistics.improvement_estimate(own, theirs)
     return ComparisonRow(
         task=tasks[0] if len(tasks) == 1 else ALL_TASKS,
         method=method,
         runs=sum(map(len, own)),
-        interquartile=statistics.interquartile_estimate(own, _generator()),
+        interquartile=statistics.interquartile_estimate(own),
         improvement=gain,
     )
 
@@ -209,12 +208,9 @@ def _on_task(
     return dataclasses.replace(
         row,
         final=statistics.mean_estimate(_finals(group, measure.last)),
-        median_steps=statistics.median_estimate(arrivals, _generator()),
-        mean_steps=statistics.restricted_mean_estimate(arrivals, watched, _generator()),
+        median_steps=statistics.arrival_estimate(arrivals, Arrivals.median),
+        mean_steps=statistics.arrival_estimate(
+            arrivals, lambda drawn: drawn.restricted_mean(watched)
+        ),
         reached=int(arrivals.reached.sum()),
     )
-
-
-def _generator() -> np.random.Generator:
-    """A fresh one per estimate: a further method must not move the intervals of the others."""
-    return np.random.default_rng(_SEED)

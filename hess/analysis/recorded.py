@@ -53,41 +53,43 @@ def read_curves(results: Path) -> list[RecordedSeed]:
 
 def read_table(table: Path) -> list[RecordedSeed]:
     """The seeds of one table; suite, method and task are in its path."""
-    by_seed: dict[int, list[dict[str, float]]] = defaultdict(list)
+    if not table.exists():
+        return []
+    by_seed: dict[int, list[dict[str, str]]] = defaultdict(list)
+    about = _read_about(table)
     try:
-        for row in _read_rows(table):
-            values = {name: float(row[name]) for name in FIRST_COLUMNS}
-            values["step"] = int(values["step"])
-            if at_end := row.get("success_at_end"):
-                values["success_at_end"] = float(at_end)
-            if not 0.0 <= values["success_rate"] <= 1.0:
-                raise ValueError(f"a success rate of {values['success_rate']}")
-            by_seed[int(row["seed"])].append(values)
+        with table.open(newline="") as file:
+            for row in csv.DictReader(file):
+                by_seed[int(row["seed"])].append(row)
+        return [
+            _seed(table, seed, rows, about.get(str(seed), {}))
+            for seed, rows in sorted(by_seed.items())
+        ]
     except (OSError, KeyError, TypeError, ValueError, OverflowError, csv.Error) as error:
         columns = ", ".join(COLUMNS)
         raise HessError(
             f"{str(table)!r} is damaged or no table of results ({columns}): {error}"
         ) from error
-    about = _read_about(table)
-    return [
-        _curve(table, seed, rows, about.get(str(seed), {}))
-        for seed, rows in sorted(by_seed.items())
-    ]
 
 
-def _curve(
-    table: Path, seed: int, rows: list[dict[str, float]], about: dict[str, Any]
+def _seed(
+    table: Path, seed: int, rows: list[dict[str, str]], about: dict[str, Any]
 ) -> RecordedSeed:
     folder = table.absolute().parent
+    success = tuple(float(row["success_rate"]) for row in rows)
+    if wrong := [rate for rate in success if not 0.0 <= rate <= 1.0]:
+        raise ValueError(f"a success rate of {wrong[0]}")
     return RecordedSeed(
         suite=folder.parent.name,
         method=folder.name,
         task=table.stem,
         seed=seed,
-        steps=tuple(int(row["step"]) for row in rows),
-        success=tuple(row["success_rate"] for row in rows),
-        train_success=tuple(row["train_success"] for row in rows),
-        success_at_end=tuple(row["success_at_end"] for row in rows if "success_at_end" in row),
+        steps=tuple(int(float(row["step"])) for row in rows),
+        success=success,
+        train_success=tuple(float(row["train_success"]) for row in rows),
+        success_at_end=tuple(
+            float(row["success_at_end"]) for row in rows if row.get("success_at_end")
+        ),
         about=about,
     )
 
@@ -119,10 +121,3 @@ def _read_about(table: Path) -> dict[str, dict[str, Any]]:
     if not isinstance(about, dict) or not all(isinstance(each, dict) for each in about.values()):
         raise HessError(f"{str(file)!r} is damaged: it does not hold an object per seed")
     return about
-
-
-def _read_rows(table: Path) -> list[dict[str, str]]:
-    if not table.exists():
-        return []
-    with table.open(newline="") as file:
-        return list(csv.DictReader(file))

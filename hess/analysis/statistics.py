@@ -2,6 +2,8 @@
 
 Intervals are 95 %. Student's t serves the mean, as the paper draws it; the others resample the
 runs of every task by themselves (a stratified bootstrap), so that no task gains or loses weight.
+Every bootstrap begins with the same seed: the same runs give the same interval, whatever else is
+estimated beside them.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from scipy.special import stdtrit
 
 from hess.arrays import Floats
 
-RESAMPLES = 2_000
+_RESAMPLES, _SEED = 2_000, 0
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,9 @@ def half_width(values: Floats) -> Floats | None:
 def mean_estimate(values: Floats) -> Estimate:
     """The mean over runs. [runs]."""
     mean, half = float(values.mean()), half_width(values)
-    return (
-        Estimate(mean) if half is None else Estimate(mean, mean - float(half), mean + float(half))
-    )
+    if half is None:
+        return Estimate(mean)
+    return Estimate(mean, mean - float(half), mean + float(half))
 
 
 def interquartile_mean(values: Floats) -> Floats:
@@ -50,13 +52,13 @@ def interquartile_mean(values: Floats) -> Floats:
     return trim_mean(values, 0.25, axis=-1)
 
 
-def interquartile_estimate(tasks: Sequence[Floats], rng: np.random.Generator) -> Estimate:
+def interquartile_estimate(tasks: Sequence[Floats]) -> Estimate:
     """The interquartile mean over all runs of all tasks. tasks: [runs] each."""
 
     def statistic(draws: Sequence[Floats]) -> Floats:
         return interquartile_mean(np.concatenate(draws, axis=-1))
 
-    return _bootstrapped(statistic, tasks, rng)
+    return _bootstrapped(statistic, tasks)
 
 
 def improvement(better: Floats, reference: Floats) -> Floats:
@@ -68,16 +70,14 @@ def improvement(better: Floats, reference: Floats) -> Floats:
     return ((difference > 0) + 0.5 * (difference == 0)).mean((-2, -1))
 
 
-def improvement_estimate(
-    better: Sequence[Floats], reference: Sequence[Floats], rng: np.random.Generator
-) -> Estimate:
+def improvement_estimate(better: Sequence[Floats], reference: Sequence[Floats]) -> Estimate:
     """The mean chance of improvement over tasks; both in the same order. [runs] each."""
 
     def statistic(draws: Sequence[Floats]) -> Floats:
         ours, theirs = draws[: len(better)], draws[len(better) :]
         return np.mean([improvement(*pair) for pair in zip(ours, theirs, strict=True)], axis=0)
 
-    return _bootstrapped(statistic, [*better, *reference], rng)
+    return _bootstrapped(statistic, [*better, *reference])
 
 
 @dataclass(frozen=True)
@@ -124,36 +124,24 @@ def arrivals(curves: Sequence[tuple[Floats, Floats]], threshold: float) -> Arriv
     return Arrivals(np.array(steps, np.float64), np.array([len(each) > 0 for each in first]))
 
 
-def median_estimate(runs: Arrivals, rng: np.random.Generator) -> Estimate:
-    """The median steps to the threshold, runs resampled together with whether they arrived."""
-    return _arrival_estimate(runs, Arrivals.median, rng)
-
-
-def restricted_mean_estimate(runs: Arrivals, horizon: float, rng: np.random.Generator) -> Estimate:
-    """The restricted mean steps to the threshold."""
-    return _arrival_estimate(runs, lambda drawn: drawn.restricted_mean(horizon), rng)
-
-
-def _arrival_estimate(
-    runs: Arrivals, statistic: Callable[[Arrivals], Floats], rng: np.random.Generator
-) -> Estimate:
+def arrival_estimate(runs: Arrivals, statistic: Callable[[Arrivals], Floats]) -> Estimate:
+    """A statistic of arrivals, runs resampled together with whether they arrived."""
     value, count = float(statistic(runs)), len(runs.steps)
     if count < 2:
         return Estimate(value)
-    drawn = rng.integers(0, count, (RESAMPLES, count))
+    drawn = np.random.default_rng(_SEED).integers(0, count, (_RESAMPLES, count))
     return _percentiles(value, statistic(Arrivals(runs.steps[drawn], runs.reached[drawn])))
 
 
 def _bootstrapped(
-    statistic: Callable[[Sequence[Floats]], Floats],
-    tasks: Sequence[Floats],
-    rng: np.random.Generator,
+    statistic: Callable[[Sequence[Floats]], Floats], tasks: Sequence[Floats]
 ) -> Estimate:
     """A statistic of the runs, and of runs drawn with replacement within every task."""
     value = float(statistic([np.asarray(runs) for runs in tasks]))
     if all(len(runs) < 2 for runs in tasks):
         return Estimate(value)
-    draws = [runs[rng.integers(0, len(runs), (RESAMPLES, len(runs)))] for runs in tasks]
+    rng = np.random.default_rng(_SEED)
+    draws = [runs[rng.integers(0, len(runs), (_RESAMPLES, len(runs)))] for runs in tasks]
     return _percentiles(value, statistic(draws))
 
 

@@ -44,9 +44,9 @@ def test_a_single_run_has_no_interval() -> None:
     one = np.array([0.4])
     for estimate in (
         statistics.mean_estimate(one),
-        statistics.interquartile_estimate([one], rng()),
-        statistics.improvement_estimate([one], [one], rng()),
-        statistics.median_estimate(arrived([10], [True]), rng()),
+        statistics.interquartile_estimate([one]),
+        statistics.improvement_estimate([one], [one]),
+        statistics.arrival_estimate(arrived([10], [True]), Arrivals.median),
     ):
         assert estimate.low is None
         assert estimate.high is None
@@ -70,28 +70,28 @@ def test_interquartile_mean(values: list[float], expected: float) -> None:
 
 def test_runs_are_resampled_within_their_task() -> None:
     # Every task's runs agree: drawn from all tasks together, the score would vary.
-    estimate = statistics.interquartile_estimate([np.zeros(4), np.ones(4)], rng())
+    estimate = statistics.interquartile_estimate([np.zeros(4), np.ones(4)])
     assert (estimate.low, estimate.value, estimate.high) == (0.5, 0.5, 0.5)
 
 
 def test_the_bootstrap_of_three_runs_is_that_of_all_27_draws() -> None:
     runs = np.array([0.0, 0.3, 0.9])
     means = sorted(np.mean(draw) for draw in itertools.product(runs, repeat=3))
-    estimate = statistics.interquartile_estimate([runs], rng())
+    estimate = statistics.interquartile_estimate([runs])
     # 1 draw of 27 (3.7 %) lies at each extreme, so that is where 2.5 % and 97.5 % are.
     assert (estimate.low, estimate.high) == pytest.approx((means[0], means[-1]))
 
 
 def test_the_same_seed_gives_the_same_interval() -> None:
     runs = [rng().random(5), rng().random(7)]
-    first, second = (statistics.interquartile_estimate(runs, rng()) for _ in range(2))
+    first, second = (statistics.interquartile_estimate(runs) for _ in range(2))
     assert first == second
 
 
 def test_the_interval_of_many_runs_is_as_wide_as_new_runs_would_show() -> None:
     samples = rng().random((4_000, 200))
     spread = statistics.interquartile_mean(samples).std()  # over new sets of runs
-    estimate = statistics.interquartile_estimate([samples[0]], rng())
+    estimate = statistics.interquartile_estimate([samples[0]])
     assert estimate.low is not None
     assert estimate.high is not None
     assert estimate.high - estimate.low == pytest.approx(2 * 1.96 * spread, rel=0.15)
@@ -125,7 +125,7 @@ def test_improvement_and_its_reverse_make_one(a: list[int], b: list[int]) -> Non
 def test_improvement_over_tasks_is_the_mean_over_tasks() -> None:
     # 1 on the first task, 0 on the second: however many runs each has, and however drawn.
     better = [np.ones(2), np.zeros(9)]
-    estimate = statistics.improvement_estimate(better, [np.zeros(5), np.ones(3)], rng())
+    estimate = statistics.improvement_estimate(better, [np.zeros(5), np.ones(3)])
     assert (estimate.low, estimate.value, estimate.high) == (0.5, 0.5, 0.5)
 
 
@@ -169,7 +169,7 @@ def test_where_less_than_half_arrive_the_median_is_unknown() -> None:
     runs = arrived([10, 100, 100], [True, False, False])
     assert runs.median() == math.inf
     assert runs.restricted_mean(100.0) == pytest.approx((10 + 100 + 100) / 3)
-    estimate = statistics.median_estimate(runs, rng())
+    estimate = statistics.arrival_estimate(runs, Arrivals.median)
     assert estimate.low == 10
     assert estimate.high == math.inf
 
@@ -196,7 +196,7 @@ def test_many_draws_at_once_are_as_one_by_one() -> None:
 def test_the_interval_of_the_restricted_mean_is_students_in_large() -> None:
     steps = rng().uniform(0.0, 100.0, 400)
     runs = Arrivals(steps, np.ones(400, bool))
-    estimate = statistics.restricted_mean_estimate(runs, 100.0, rng())
+    estimate = statistics.arrival_estimate(runs, lambda drawn: drawn.restricted_mean(100.0))
     assert estimate.low is not None
     assert estimate.high is not None
     half = 1.96 * steps.std() / math.sqrt(400)
