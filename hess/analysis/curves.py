@@ -8,6 +8,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from hess.analysis import style
 from hess.analysis.explained import shown_diagnostics
@@ -21,6 +22,9 @@ _COLUMNS = 4  # panels in a row
 _FIT_INSIDE = 4  # entries of a legend that leave room for the curves
 _FEW = 20  # values that are worth a mark each; a single one would be invisible without
 VARIANCE = "intrinsic/variance"
+
+Entries = dict[str, tuple[Line2D, int]]
+"""The curves of a panel by name, each with its number of seeds."""
 POINTS = 600  # of a diagnostic: more than a panel has pixels
 
 
@@ -137,21 +141,25 @@ def panel_curves(panels: dict[str, list[Setting]], smooth: int = 1) -> Figure:
     figure, grid = _grid(len(panels), 3.3, 2.7)
     labels = list(dict.fromkeys(s.label for group in panels.values() for s in group))
     alike = len(labels) <= len(style.PALETTE)  # one colour per label in all panels
+    drawn: list[Entries] = []
     for axes, (title, settings) in zip(grid, panels.items(), strict=True):
         own = labels if alike else [each.label for each in settings]
+        drawn.append({})
         for setting in settings:
             curve = setting.curve(smooth)
             if curve is not None:
-                _draw_mean(axes, curve, setting.label, own.index(setting.label), (0, 1))
+                line = _draw_mean(axes, curve, setting.label, own.index(setting.label), (0, 1))
+                drawn[-1][setting.label] = line, curve.seeds
         _success_axes(axes)
         axes.set_title(title, fontsize=9)
-    _legends(figure, grid, alike=alike)
+    _legends(figure, grid, drawn, alike=alike)
     return figure
 
 
-def _legends(figure: Figure, grid: Sequence[Axes], *, alike: bool) -> None:
+def _legends(
+    figure: Figure, grid: Sequence[Axes], entries: Sequence[Entries], *, alike: bool
+) -> None:
     """One below all panels where they share curves and colours, one in each where not."""
-    entries = [_entries(axes) for axes in grid]
     names = list(dict.fromkeys(name for own in entries for name in own))
     shared = alike and len(names) < sum(map(len, entries))
     if not (shared or (len(grid) == 1 and len(names) > _FIT_INSIDE)):
@@ -167,16 +175,6 @@ def _legends(figure: Figure, grid: Sequence[Axes], *, alike: bool) -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, fontsize=7)
 
 
-def _entries(axes: Axes) -> dict[str, tuple[Any, int]]:
-    """The curves of a panel by name: what stands for one in a legend, and its seeds."""
-    handles, labels = axes.get_legend_handles_labels()
-    parts = [label.rpartition(" (") for label in labels]
-    return {
-        name: (handle, int(seeds.split()[0]))
-        for handle, (name, _, seeds) in zip(handles, parts, strict=True)
-    }
-
-
 def _seeds_text(counts: Sequence[int]) -> str:
     """As many as a curve has; panels may differ."""
     if len(counts) > 1:
@@ -186,19 +184,22 @@ def _seeds_text(counts: Sequence[int]) -> str:
 
 def _draw_mean(
     axes: Axes, curve: Curve, label: str, number: int, limits: tuple[float, float]
-) -> None:
+) -> Line2D:
     """A mean over seeds with its interval, cut to where the quantity can be."""
     colour = style.PALETTE[number % len(style.PALETTE)]
     every = max(len(curve.steps) // 8, 1)
     options: dict[str, Any] = {"color": colour, "marker": _MARKERS[number % len(_MARKERS)]}
     label = f"{label} ({_seeds_text([curve.seeds])})"
     # Markers tell curves apart where colours cannot: in print, and for some eyes.
-    axes.plot(curve.steps, curve.mean, label=label, markevery=every, markersize=4, **options)
+    (line,) = axes.plot(
+        curve.steps, curve.mean, label=label, markevery=every, markersize=4, **options
+    )
     if curve.half is not None:
         low, high = (
             edge.clip(*limits) for edge in (curve.mean - curve.half, curve.mean + curve.half)
         )
         axes.fill_between(curve.steps, low, high, color=colour, alpha=0.15, linewidth=0)
+    return line
 
 
 def _grid(count: int, width: float, height: float) -> tuple[Figure, list[Axes]]:

@@ -55,6 +55,6 @@ def _method_rows() -> Iterable[tuple[str, ...]]:
 def _grid_rows() -> Iterable[tuple[str, ...]]:
     from hess.sweeps.grids import GRIDS
 
-    for row in GRIDS.values():
+    for name, row in GRIDS.items():
         values = ", ".join(f"{value:g}" for value in row.values)
-        yield row.name, row.symbol, row.field, values, f"§{row.section}"
+        yield name, row.symbol, row.field, values, f"§{row.section}"

@@ -14,7 +14,6 @@ from hess.config.subgoals import MOST_DIMENSIONS
 class Grid:
     """A row of `hess methods --grids`."""
 
-    name: str
     symbol: str
     field: str
     """Dotted, as in a config override."""
@@ -24,36 +23,26 @@ class Grid:
     shows them in a figure only."""
 
 
-_GRID_ROWS = (
-    Grid(
-        "potential-weight",
-        "α",
-        "exploration.potential_weight",
-        (0.003, 0.01, 0.03, 0.1, 0.3),
-        "5.5 (values ours)",
+GRIDS = {
+    "potential-weight": Grid(
+        "α", "exploration.potential_weight", (0.003, 0.01, 0.03, 0.1, 0.3), "5.5 (values ours)"
     ),
-    Grid("extension", "d_e", "exploration.extension", (2.0, 5.0, 10.0, 20.0), "5.5 (values ours)"),
-    Grid(
-        "stable-fraction",
-        "k%",
-        "representation.stable_fraction",
-        (0.1, 0.3, 0.5, 0.8),
-        "5.5 (values ours)",
+    "extension": Grid("d_e", "exploration.extension", (2.0, 5.0, 10.0, 20.0), "5.5 (values ours)"),
+    "stable-fraction": Grid(
+        "k%", "representation.stable_fraction", (0.1, 0.3, 0.5, 0.8), "5.5 (values ours)"
     ),
-    Grid("subgoal-interval", "c", "subgoal_interval", (10, 20, 50, 100), "5.5"),
-    Grid("representation-interval", "I", "representation.interval", (50, 100, 150, 500), "E.1"),
-    Grid("capacity", "bs", "capacity", (200_000, 1_000_000, 2_000_000), "E.1"),
-    Grid("probability", "p₀", "exploration.probability", (0.3, 0.5, 0.7), "E.1"),
-    Grid("subgoal-radius", "r_g", "subgoal_radius", (10.0, 20.0), "B"),
-    Grid("cell-size", "grid size", "exploration.cell_size", (2.0, 3.0, 5.0, 8.0), "B"),
-    Grid("high-reward-scale", "high reward scale", "high.reward_scale", (1.0, 0.1), "B"),
-    Grid("low-reward-scale", "low reward scale", "low.reward_scale", (1.0, 0.1), "B"),
-    Grid("minibatches", "m", "representation.minibatches", (10_000, 50_000), "B"),
-    Grid("reactive-novelty", "η₁", "intrinsic.novelty_weight", (10.0, 100.0, 1_000.0), "B"),
-    Grid("reactive-potential", "η₂", "intrinsic.potential_weight", (10.0, 100.0, 1_000.0), "B"),
-)
-
-GRIDS = {row.name: row for row in _GRID_ROWS}
+    "subgoal-interval": Grid("c", "subgoal_interval", (10, 20, 50, 100), "5.5"),
+    "representation-interval": Grid("I", "representation.interval", (50, 100, 150, 500), "E.1"),
+    "capacity": Grid("bs", "capacity", (200_000, 1_000_000, 2_000_000), "E.1"),
+    "probability": Grid("p₀", "exploration.probability", (0.3, 0.5, 0.7), "E.1"),
+    "subgoal-radius": Grid("r_g", "subgoal_radius", (10.0, 20.0), "B"),
+    "cell-size": Grid("grid size", "exploration.cell_size", (2.0, 3.0, 5.0, 8.0), "B"),
+    "high-reward-scale": Grid("high reward scale", "high.reward_scale", (1.0, 0.1), "B"),
+    "low-reward-scale": Grid("low reward scale", "low.reward_scale", (1.0, 0.1), "B"),
+    "minibatches": Grid("m", "representation.minibatches", (10_000, 50_000), "B"),
+    "reactive-novelty": Grid("η₁", "intrinsic.novelty_weight", (10.0, 100.0, 1_000.0), "B"),
+    "reactive-potential": Grid("η₂", "intrinsic.potential_weight", (10.0, 100.0, 1_000.0), "B"),
+}
 
 
 # --- Table 1, with the values of Section 5.5 --------------------------------------------------

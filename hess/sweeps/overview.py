@@ -14,7 +14,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from hess.console import plain_table
-from hess.sweeps.progress import Overview, Progress, State, last_printed, seconds_left
+from hess.runs.folder import RunFolder
+from hess.runs.logs import last_lines
+from hess.sweeps.progress import Overview, Progress, State, seconds_left
 from hess.sweeps.runner import SweepDisplay
 
 _LINE_INTERVAL = 60.0  # seconds between two plain overviews
@@ -74,11 +76,11 @@ def failures(overview: Overview, sweep: Path) -> Table | None:
     if not failed:
         return None
     shown = Table(title="failed runs", title_justify="left", header_style="bold", show_lines=True)
-    shown.add_column("run", overflow="fold")
-    shown.add_column("why", overflow="fold")
-    shown.add_column("last lines of its log", overflow="fold")
+    for name in ("run", "why", "last lines of its log"):
+        shown.add_column(name, overflow="fold")
     for each in failed:
-        lines = "\n".join(last_printed(each.run, sweep)) or "nothing"
+        printed = last_lines(RunFolder(each.run.path(sweep)).log_file)
+        lines = "\n".join([line for line in printed if line.strip()][-5:]) or "nothing"
         shown.add_row(escape(each.run.key), escape(each.reason), escape(lines))
     return shown
 

@@ -19,13 +19,7 @@ from hess.config import Config, LevelConfig
 from hess.envs.registry import TASKS
 from hess.errors import HessError
 from hess.runs.folder import RunFolder
-from hess.runs.logs import (
-    last_lines,
-    measured_speed,
-    parse_evaluations,
-    read_evaluations,
-    recent_metrics,
-)
+from hess.runs.logs import measured_speed, parse_evaluations, read_evaluations, recent_metrics
 from hess.runs.manifest import newest_manifest
 from hess.sweeps.plan import Plan, PlannedRun
 
@@ -87,11 +81,11 @@ def seconds_left(runs: Sequence[Progress]) -> list[float]:
         if each.speed:
             config = each.run.config
             corrections[config.task, config.method].append(each.speed / estimated_speed(config))
-    measured = list(chain.from_iterable(corrections.values()))
+    measured = list(chain.from_iterable(corrections.values())) or [1.0]
 
     def speed(config: Config) -> float:
         own = corrections.get((config.task, config.method), measured)
-        return estimated_speed(config) * (statistics.median(own) if own else 1.0)
+        return estimated_speed(config) * statistics.median(own)
 
     return [max(each.run.config.steps - each.step, 0) / speed(each.run.config) for each in runs]
 
@@ -115,9 +109,8 @@ class Watcher:
         step = int(rows[-1]["step"]) if rows else 0
         success, speed = _last_success(folder), measured_speed(rows, run.config.pipeline)
         if is_finished(run, self._sweep):
-            step = max(step, run.config.steps)
-            self._done[run] = Progress(run, "done", step, success, speed)
-            return self._done[run]
+            done = Progress(run, "done", max(step, run.config.steps), success, speed)
+            return self._done.setdefault(run, done)
         if note is None:
             return Progress(run, "queued", step, success, speed)
         return Progress(run, note.state, step, success, speed, note.reason)
@@ -133,12 +126,6 @@ def is_finished(run: PlannedRun, sweep: Path) -> bool:
         return False
     evaluated = parse_evaluations(manifest.records.evaluations, "manifest.json")["step"]
     return bool(evaluated) and int(evaluated[-1]) == manifest.step
-
-
-def last_printed(run: PlannedRun, sweep: Path) -> list[str]:
-    """The end of what a run has printed."""
-    lines = last_lines(RunFolder(run.path(sweep)).log_file)
-    return [line for line in lines if line.strip()][-5:]
 
 
 def _last_success(folder: RunFolder) -> float | None:

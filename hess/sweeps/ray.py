@@ -21,7 +21,7 @@ from hess import runtime
 from hess.errors import HessError, MissingExtraError
 from hess.files import read_sealed, reason
 from hess.sweeps.plan import PlannedRun
-from hess.sweeps.worker import Job, as_text, job_of, launch, problem_of
+from hess.sweeps.worker import Job, job_of, launch, problem_of
 
 _LOSSES = 20  # of workers or machines that one run survives
 _CRASHES = 3  # of the training process itself
@@ -82,7 +82,7 @@ class RayEngine:
         }
         task = ray.remote(train).options(**options)
         place = {"folder": os.getcwd(), "path": os.environ.get("PYTHONPATH", "")}
-        reference = task.remote(as_text(job), str(self._sweep), place)
+        reference = task.remote(job.as_text(), str(self._sweep), place)
         self._tasks[reference] = run
 
     def wait(self, seconds: float) -> list[tuple[PlannedRun, str]]:

@@ -52,17 +52,12 @@ class Suite:
     """The share of a run after which its maps are drawn."""
 
 
-def suite(name: str) -> Suite:
-    """The row of that name."""
-    if name not in SUITES:
-        raise unknown("suite", name, SUITES)
-    return SUITES[name]
-
-
 def chosen_suites(names: tuple[str, ...]) -> list[Suite]:
     """The rows of these names, each once; "all" is every one."""
-    wanted = list(SUITES) if ALL in names else list(dict.fromkeys(names))
-    return [suite(name) for name in wanted]
+    for name in names:
+        if name not in (*SUITES, ALL):
+            raise unknown("suite", name, SUITES)
+    return [SUITES[name] for name in (SUITES if ALL in names else dict.fromkeys(names))]
 
 
 def _methods(*names: str) -> Studies:

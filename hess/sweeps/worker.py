@@ -46,10 +46,8 @@ class Job:
     cores: list[int] | None = None
     """To be pinned to."""
 
-
-def as_text(job: Job) -> str:
-    """For a command line."""
-    return json.dumps(dataclasses.asdict(job))
+    def as_text(self) -> str:
+        return json.dumps(dataclasses.asdict(self))
 
 
 def job_of(
@@ -74,7 +72,7 @@ def launch(
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
         return subprocess.Popen(
-            [sys.executable, "-m", "hess.sweeps.worker", as_text(job)],
+            [sys.executable, "-m", "hess.sweeps.worker", job.as_text()],
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -25,6 +25,7 @@ from hess.files import read_bytes, read_json, write_atomic
 from hess.runs.command import train_command
 from hess.runs.run import NothingToDrawError, Run
 from hess.viewer.payloads import Library, Payload
+from hess.viewer.server import STATIC
 
 _MOMENTS = 12  # snapshots of a run that are embedded
 _MOMENTS_OF_MANY = 4  # the same where several runs are
@@ -47,17 +48,13 @@ def write_report(runs: Sequence[Run], out: Path) -> None:
         shown, title = list(runs), runs[0].title
         before, after = _facts(runs[0]) + _command_card(runs[0]), _run_cards(runs[0])
     else:
-        shown, title = _worth_showing(runs), f"{len(runs)} runs"
+        chosen = [run for own in by_task(runs).values() for run in one_per_method(own)]
+        shown, title = chosen[:_MOST_RUNS], f"{len(runs)} runs"
         before, after = _table(runs) + _comparisons(runs), ""
     style = Path(__file__).with_name("report.css").read_text()
     page = bundle(f"HESS: {escape(title)}", before, after, style, _data(shown))
     kind = "report alone" if len(shown) == 1 else "report"
     write_atomic(out, page.replace("<body>", f'<body class="{kind}">', 1))
-
-
-def _worth_showing(runs: Sequence[Run]) -> list[Run]:
-    chosen = [run for own in by_task(runs).values() for run in one_per_method(own)]
-    return chosen[:_MOST_RUNS]
 
 
 # --- what the maps and charts show -----------------------------------------------------------
@@ -227,19 +224,15 @@ _POLICY = (
 )
 
 
-def static_text(name: str) -> str:
-    """A file of the page."""
-    return (Path(__file__).with_name("static") / name).read_text()
-
-
 def bundle(title: str, before: str, after: str, style: str, data: dict[str, Any]) -> str:
     """One HTML file: the viewer between two pieces of HTML, over embedded data.
 
     The policy in it forbids the browser to load anything from anywhere.
     """
-    page = static_text("index.html")
+    page = (STATIC / "index.html").read_text()
     head_start, head_end = page.index("<title>"), page.index("</head>")
-    styles = "\n".join(static_text(n) for n in ("uplot/uPlot.min.css", "style.css")) + style
+    sheets = ("uplot/uPlot.min.css", "style.css")
+    styles = "\n".join((STATIC / name).read_text() for name in sheets) + style
     head = (
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         f"<title>{title}</title>\n<style>\n{styles}\n</style>\n"
@@ -252,7 +245,7 @@ def bundle(title: str, before: str, after: str, style: str, data: dict[str, Any]
     embedded = embedded.replace("<", "\\u003c")
     scripts = (
         f'<script type="application/json" id="data">{embedded}</script>\n'
-        f"<script>{static_text('uplot/uPlot.iife.min.js')}</script>\n"
+        f"<script>{(STATIC / 'uplot/uPlot.iife.min.js').read_text()}</script>\n"
         f"<script>{joined_modules('app.js')}</script>\n"
     )
     return page.replace("</body>", scripts + "</body>")
@@ -263,7 +256,7 @@ def joined_modules(first: str) -> str:
     sources: dict[str, str] = {}  # each after those that it needs
 
     def add(name: str) -> None:
-        source = _EMBEDDED_API if name == "api.js" else static_text(name)
+        source = _EMBEDDED_API if name == "api.js" else (STATIC / name).read_text()
         for _, needed in _IMPORT.findall(source):
             if needed not in sources:
                 add(needed)

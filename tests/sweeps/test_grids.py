@@ -29,8 +29,8 @@ def test_a_grid_has_the_value_that_the_paper_settled_on(row: Grid) -> None:
 def test_the_command_prints_every_grid(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["methods", "--grids"]) == 0
     shown = capsys.readouterr().out
-    for row in GRIDS.values():
-        assert row.name in shown
+    for name, row in GRIDS.items():
+        assert name in shown
         assert row.field in shown
     assert "10, 20, 50, 100" in shown
     assert "§5.5 (values ours)" in shown

@@ -15,7 +15,7 @@ import pytest
 from hess.cli import main
 from hess.runs.folder import RunFolder
 from hess.sweeps import ray
-from hess.sweeps.worker import Job, as_text
+from hess.sweeps.worker import Job
 from tests.faults.runs import Outcome
 from tests.sweeps.gated_tasks import await_text
 from tests.sweeps.sweeps import Gate, command, outcomes, tiny_plan
@@ -82,7 +82,7 @@ def test_resources_decide_how_many_runs_fit() -> None:
 
 def test_a_machine_that_does_not_see_the_sweep_says_so(tmp_path: Path) -> None:
     job = Job([], str(tmp_path / "task" / "sac" / "seed-0"), 1)
-    problem = ray.train(as_text(job), str(tmp_path), {"folder": "", "path": ""})
+    problem = ray.train(job.as_text(), str(tmp_path), {"folder": "", "path": ""})
     assert f"does not see the sweep in {str(tmp_path)!r}" in problem
 
 

@@ -14,7 +14,7 @@ from hess.runs.run import Run, find_runs
 from hess.sweeps.drawings import Material, draw, trained_panels
 from hess.sweeps.plan import Plan
 from hess.sweeps.reproduction import Request, panels, plan_of
-from hess.sweeps.suites import SUITES, Suite, suite
+from hess.sweeps.suites import SUITES, Suite
 from tests.analysis.fakes import fake_run
 
 PNG = b"\x89PNG"
@@ -83,7 +83,7 @@ def test_the_command_draws_what_has_been_run(
 
 @pytest.mark.parametrize("name", ["fig4", "fig9"])
 def test_curves_come_with_their_table(name: str, tmp_path: Path) -> None:
-    made = material(suite(name), tmp_path / "runs", snapshots=0)
+    made = material(SUITES[name], tmp_path / "runs", snapshots=0)
     picture, _, table = draw(made, tmp_path / "figures")
     assert picture.read_bytes().startswith(PNG)
     text = table.read_text()
@@ -94,7 +94,7 @@ def test_curves_come_with_their_table(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["fig6", "fig8"])
 def test_maps_are_drawn(name: str, tmp_path: Path) -> None:
-    picture, _ = draw(material(suite(name), tmp_path / "runs"), tmp_path / "figures")
+    picture, _ = draw(material(SUITES[name], tmp_path / "runs"), tmp_path / "figures")
     assert picture == tmp_path / f"figures/{name}.png"
     assert picture.read_bytes().startswith(PNG)
 
@@ -105,14 +105,14 @@ def test_maps_show_the_moment_that_the_paper_shows(tmp_path: Path) -> None:
     assert list(run.snapshots) == [5_000, 10_000, 15_000, 20_000, 25_000, 30_000]
     assert list(run.until(14_000).snapshots) == [5_000, 10_000, 15_000]
     assert list(run.until(0).snapshots) == [5_000]
-    made = material(suite("fig8"), tmp_path / "runs")
+    made = material(SUITES["fig8"], tmp_path / "runs")
     (panel,) = made.panels.values()
     # Half of 30 000 steps: the second of four snapshots.
     assert [list(run.snapshots) for run in made.pictured(panel)] == [[7_500, 15_000]] * 3
 
 
 def test_a_figure_per_task_where_there_are_several(tmp_path: Path) -> None:
-    made = material(suite("fig3"), tmp_path / "runs")
+    made = material(SUITES["fig3"], tmp_path / "runs")
     (panel,) = made.panels.values()
     twice = dataclasses.replace(made, panels=made.panels | {"hess/Other": panel})
     names = {path.name for path in draw(twice, tmp_path / "figures") if path.suffix == ".png"}

@@ -11,7 +11,7 @@ from hess.envs import TASKS
 from hess.errors import HessError
 from hess.sweeps.drawings import CURVES, WITHOUT_RUNS
 from hess.sweeps.reproduction import Request, panels, plan_of
-from hess.sweeps.suites import SUITES, Suite, chosen_suites, suite
+from hess.sweeps.suites import SUITES, Suite, chosen_suites
 
 
 @pytest.mark.parametrize("row", SUITES.values(), ids=lambda row: row.name)
@@ -41,19 +41,19 @@ def test_figures_share_their_runs() -> None:
     everything = plan_of(*(panels(row, Request(seeds=5)) for row in SUITES.values()))
     alone = sum(len(plan_of(panels(row, Request(seeds=5)))) for row in SUITES.values())
     assert len({run.key for run in everything}) == len(everything) < alone
-    example = plan_of(panels(suite("fig3"), Request()))
-    assert set(example) <= set(plan_of(panels(suite("fig4"), Request())))
+    example = plan_of(panels(SUITES["fig3"], Request()))
+    assert set(example) <= set(plan_of(panels(SUITES["fig4"], Request())))
 
 
 def test_curves_of_a_study_differ_in_its_field_alone() -> None:
-    first = next(iter(panels(suite("fig9"), Request(seeds=1)).values()))
+    first = next(iter(panels(SUITES["fig9"], Request(seeds=1)).values()))
     weights = [run.config.exploration.potential_weight for (run,) in first.values()]
     assert list(first) == [f"α = {weight:g}" for weight in weights]
     assert len({run.config.exploration.extension for (run,) in first.values()}) == 1
 
 
 def test_other_tasks_and_more_seeds() -> None:
-    shown = panels(suite("fig9"), Request(seeds=2, tasks=("PointMaze", "AntMaze")))
+    shown = panels(SUITES["fig9"], Request(seeds=2, tasks=("PointMaze", "AntMaze")))
     assert list(shown)[:2] == ["α on PointMaze", "α on AntMaze"]
     assert all(len(runs) == 2 for panel in shown.values() for runs in panel.values())
 
@@ -81,7 +81,7 @@ def test_bad_input_is_a_sentence(
 def test_a_suite_names_the_method_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(METHODS, "hess-importance-novelty")
     with pytest.raises(HessError, match="unknown method 'hess-importance-novelty'"):
-        panels(suite("fig16"), Request())
+        panels(SUITES["fig16"], Request())
 
 
 def test_all_is_every_suite_once() -> None:

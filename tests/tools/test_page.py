@@ -13,7 +13,7 @@ from PIL import Image
 
 from hess.analysis.recorded import table_path, write_table
 from hess.errors import HessError
-from hess.sweeps.suites import SUITES, suite
+from hess.sweeps.suites import SUITES
 from tests.analysis.fakes import fake_run
 from tests.analysis.recorded import recorded
 from tools.results.evidence import (
@@ -88,7 +88,7 @@ def test_curves_show_what_is_recorded_and_name_the_rest(tmp_path: Path) -> None:
     record(tmp_path, recorded(0, 0, 1), recorded(1, 0, 0.5))
     record(tmp_path, recorded(0, 0, 0.1, method="sac"))
     record(tmp_path, recorded(0, 0, 1, method="lesson", dirty=True))
-    own = evidence(suite("fig4"), tmp_path)
+    own = evidence(SUITES["fig4"], tmp_path)
     ((title, panel),) = own.panels.items()
     assert title == "AntMaze"
     assert [(each.label, len(each.runs)) for each in panel] == [("hess", 2), ("sac", 1)]
@@ -99,7 +99,7 @@ def test_curves_show_what_is_recorded_and_name_the_rest(tmp_path: Path) -> None:
 
 
 def test_values_are_found_among_the_rows_of_their_figure(tmp_path: Path) -> None:
-    row = suite("fig14")
+    row = SUITES["fig14"]
     fields = {"capacity": 1_000_000, "exploration.probability": 0.8, "representation.interval": 100}
     assert varied_fields(row) == tuple(fields)
     record(tmp_path, recorded(0, 0, 1))
@@ -115,16 +115,16 @@ def test_values_are_found_among_the_rows_of_their_figure(tmp_path: Path) -> None
 def test_maps_need_snapshots_which_are_kept_of_the_lowest_seed(tmp_path: Path) -> None:
     results = tmp_path / "results"
     table = record(results, *(recorded(seed, 0, 1) for seed in (0, 1)))
-    (absent,) = evidence(suite("fig3"), results).absent
+    (absent,) = evidence(SUITES["fig3"], results).absent
     assert absent.reason == WITHOUT_SNAPSHOTS
     runs = [fake_run(tmp_path, "AntMaze", seed=seed).path for seed in (1, 0)]
     fig3, fig8 = kept_path(table, "fig3"), kept_path(table, "fig8")
     assert keep_snapshots(runs[:1], results) == [fig3, fig8]
-    ((setting,),) = evidence(suite("fig3"), results).panels.values()
+    ((setting,),) = evidence(SUITES["fig3"], results).panels.values()
     assert [run.config.seed for run in setting.runs] == [1]
-    first = evidence(suite("fig3"), results).digest
+    first = evidence(SUITES["fig3"], results).digest
     keep_snapshots(runs, results)
-    own = evidence(suite("fig3"), results)
+    own = evidence(SUITES["fig3"], results)
     ((setting,),) = own.panels.values()
     assert [run.config.seed for run in setting.runs] == [0]
     assert own.digest != first
@@ -151,7 +151,7 @@ def test_variances_are_kept_of_all_seeds(tmp_path: Path) -> None:
         with made.metrics_file.open("a") as file:
             file.write('{"step": 31000, "intrinsic/variance": 0.5}\n')
         keep_snapshots([made.path], results)
-    (panel,) = evidence(suite("fig11"), results).panels.values()
+    (panel,) = evidence(SUITES["fig11"], results).panels.values()
     assert [len(setting.runs) for setting in panel] == [2]
 
 
@@ -169,7 +169,7 @@ def test_pictures_are_drawn_and_go_with_their_rows(tmp_path: Path) -> None:
     pictures = page.parent / PICTURES
     drawn = ["fig3", "fig4", "fig7", "fig8", "fig14", "fig17"]
     assert write_page(results, page) == [page, *(pictures / f"{name}.png" for name in drawn)]
-    assert note_of(pictures / "fig3.png") == evidence(suite("fig3"), results).digest
+    assert note_of(pictures / "fig3.png") == evidence(SUITES["fig3"], results).digest
     text = section(page.read_text(), "Figure 8")
     assert "![Figure 8: " in text
     assert "Drawn from `main/hess/AntMaze (seed 0 of None)`." in text
