@@ -15,6 +15,7 @@ from hess.analysis.recorded import FIRST_COLUMNS, RecordedSeed, read_table
 from hess.analysis.statistics import Arrivals, Estimate
 from hess.arrays import Floats
 from hess.errors import HessError, unknown
+from hess.files import named
 from hess.runs.logs import Series
 from hess.runs.run import Run, find_runs, walk
 
@@ -108,14 +109,15 @@ def read_compared(
 
 
 def _tables_below(path: Path) -> list[RecordedSeed]:
-    tables = [table for table in sorted(path.rglob("*.csv")) if _has_columns(table)]
+    files = (file for file in sorted(path.rglob("*.csv")) if file.is_file())
+    tables = [file for file in files if _has_columns(file)]
     if not tables:
         raise HessError(f"there is neither a run nor a table of results in {str(path)!r}")
     return [curve for table in tables for curve in read_table(table)]
 
 
 def _has_columns(table: Path) -> bool:
-    with table.open(errors="replace") as file:
+    with named("read", table), table.open(errors="replace") as file:
         return file.readline().rstrip("\n").startswith(",".join(FIRST_COLUMNS))
 
 

@@ -21,6 +21,11 @@ from hess.runs.snapshots import Projection
 
 _MOMENTS = 5  # columns of a figure over time
 _SIDE = 2.6  # inches of a map
+_SUBGOALS = (
+    ("selected (active exploration)", style.SELECTED, "o"),
+    ("imagined, beyond the selected", style.IMAGINED, "^"),
+    ("by the high-level policy", style.BY_POLICY, "x"),
+)
 
 
 @style.styled
@@ -35,20 +40,17 @@ def measures(run: Run) -> Figure:
     plane, space, change, potential, score, unused = figure.subplots(2, 3).ravel()
     unused.remove()
     _bar(figure, maps.plane_density(plane, view), plane, "share of states")
+    plane.set_title("(a) visits in the plane")
     _bar(figure, maps.space_density(space, view), space, "share of states")
+    space.set_title("(b) visits in φ-space")
     _draw_change(run, change, view)
     dots = maps.measure(potential, view, cells.potential, style.MEASURE)
     _bar(figure, dots, potential, "potential U (−units of φ)")
+    potential.set_title("(d) potential")
     combined = scores(cells.novelty, cells.potential, run.config.exploration)
-    _bar(
-        figure, maps.measure(score, view, combined, style.MEASURE), score, "Ñ − αU (dark is chosen)"
-    )
-    for axes, title in zip(
-        (plane, space, potential, score),
-        ("(a) visits in the plane", "(b) visits in φ-space", "(d) potential", "(e) combined score"),
-        strict=True,
-    ):
-        axes.set_title(title)
+    dots = maps.measure(score, view, combined, style.MEASURE)
+    _bar(figure, dots, score, "Ñ − αU (dark is chosen)")
+    score.set_title("(e) combined score")
     style.add_title(figure, f"{run.title}, at {steps_text(step)}")
     return figure
 
@@ -147,38 +149,43 @@ def subgoals_in_space(axes: Axes, view: SnapshotView, paths: bool = False) -> No
     With the paths of the episodes below them, where wanted.
     """
     cloud = view.projection(view.snapshot.states.embeddings)
-    maps.dots(axes, cloud, color=style.FAINT, s=3 if paths else 4)
-    if paths:
-        for trajectory in view.snapshot.trajectories:
-            maps.start_to_end_path(axes, view.projection(trajectory.embeddings))
+    trajectories = view.snapshot.trajectories
+    _visited(axes, cloud, [view.projection(each.embeddings) for each in trajectories if paths])
     groups = [cloud]
-    for trajectory in view.snapshot.trajectories:
+    for trajectory in trajectories:
         active = trajectory.active
         selected = view.projection(trajectory.selected[active])
         imagined = view.projection(trajectory.subgoals[active])
         policy = view.projection(trajectory.subgoals[~active])
         for start, end in zip(selected, imagined, strict=True):
             axes.plot(*zip(start, end, strict=True), color=style.IMAGINED, linewidth=0.6, alpha=0.6)
-        _marks(axes, policy, style.BY_POLICY, "x")
-        _marks(axes, imagined, style.IMAGINED, "^")
-        _marks(axes, selected, style.SELECTED, "o")
+        _subgoals(axes, policy, imagined, selected)
         groups += [selected, imagined, policy]
     maps.label_space(axes, view, np.concatenate(groups))
 
 
 def subgoals_in_plane(axes: Axes, view: SnapshotView, paths: bool = False) -> None:
     """The same subgoals at the x, y of the visited states nearest to them."""
-    positions = view.snapshot.states.positions
-    maps.dots(axes, positions, color=style.FAINT, s=3 if paths else 4)
-    if paths:
-        for trajectory in view.snapshot.trajectories:
-            maps.start_to_end_path(axes, trajectory.positions)
-    for trajectory in view.snapshot.trajectories:
-        active = trajectory.active
-        _marks(axes, trajectory.subgoal_positions[~active], style.BY_POLICY, "x")
-        _marks(axes, trajectory.subgoal_positions[active], style.IMAGINED, "^")
-        _marks(axes, trajectory.selected_positions[active], style.SELECTED, "o")
+    positions, trajectories = view.snapshot.states.positions, view.snapshot.trajectories
+    _visited(axes, positions, [each.positions for each in trajectories if paths])
+    for each in trajectories:
+        pursued, active = each.subgoal_positions, each.active
+        _subgoals(axes, pursued[~active], pursued[active], each.selected_positions[active])
     maps.draw_plan(axes, view.plan, positions)
+
+
+def _visited(axes: Axes, cloud: Floats, paths: Sequence[Floats]) -> None:
+    maps.dots(axes, cloud, color=style.FAINT, s=3 if paths else 4)
+    for path in paths:
+        maps.start_to_end_path(axes, path)
+
+
+def _subgoals(axes: Axes, *by_kind: Floats) -> None:
+    """In the order of their kinds, what was selected on top."""
+    for points, (_, colour, marker) in zip(by_kind, reversed(_SUBGOALS), strict=True):
+        line, edge = (1.0, None) if marker == "x" else (0.4, "white")
+        x, y = points.T
+        axes.scatter(x, y, 16, colour, marker=marker, linewidths=line, edgecolors=edge, zorder=4)
 
 
 def view_of(run: Run, step: int) -> SnapshotView:
@@ -206,22 +213,11 @@ def spread_out(steps: list[int], count: int = _MOMENTS) -> list[int]:
     return [steps[place] for place in sorted({round(float(place)) for place in places})]
 
 
-def _marks(axes: Axes, points: Floats, colour: str, marker: str) -> None:
-    line, edge = (1.0, None) if marker == "x" else (0.4, "white")
-    x, y = points.T
-    axes.scatter(x, y, 16, colour, marker=marker, linewidths=line, edgecolors=edge, zorder=4)
-
-
 def subgoal_legend(figure: Figure) -> None:
     """What the marks of subgoals mean."""
-    kinds = (
-        ("selected (active exploration)", style.SELECTED, "o"),
-        ("imagined, beyond the selected", style.IMAGINED, "^"),
-        ("by the high-level policy", style.BY_POLICY, "x"),
-    )
     handles = [
         Line2D([], [], color=colour, marker=marker, linestyle="", label=label)
-        for label, colour, marker in kinds
+        for label, colour, marker in _SUBGOALS
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
 
@@ -241,19 +237,15 @@ def _bar(figure: Figure, shown: ScalarMappable, axes: Axes | list[Axes], label: 
     return bar
 
 
-_STAGES = 3
-_STAGE_SIDE = 3.0  # inches of a map
-
-
 @style.styled
 def stages(run: Run) -> Figure:
     """Trajectories and chosen subgoals early, in the middle and at the end of training."""
     steps = list(run.snapshots)
-    if len(steps) < _STAGES:
-        raise NothingToDrawError(f"{run.title} has fewer than {_STAGES} snapshots")
+    if len(steps) < 3:
+        raise NothingToDrawError(f"{run.title} has fewer than 3 snapshots")
     views = [view_of(run, step) for step in (steps[0], steps[len(steps) // 2], steps[-1])]
-    figure = style.new_figure(_STAGE_SIDE * len(views) + 0.8, 2 * _STAGE_SIDE + 0.9)
-    above, below = figure.subplots(2, len(views), squeeze=False)
+    figure = style.new_figure(3 * 3.0 + 0.8, 2 * 3.0 + 0.9)  # maps of 3 inches
+    above, below = figure.subplots(2, 3)
     for plane, space, view in zip(above, below, views, strict=True):
         subgoals_in_plane(plane, view, paths=True)
         subgoals_in_space(space, view, paths=True)

@@ -62,7 +62,7 @@ class Reproduce(ManyRuns):
         """Miniatures stay apart: `hess plot runs` should not take one for the real thing."""
         if self.scale == 1.0:
             return self
-        beside = self.runs if self.runs.name else self.runs.resolve()
+        beside = self.runs.resolve() if self.runs.name in ("", "..") else self.runs
         return dataclasses.replace(
             self, runs=beside.with_name(f"{beside.name}-scale-{self.scale:g}")
         )

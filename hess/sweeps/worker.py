@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hess.files import TakenError
+from hess.files import TakenError, named
 from hess.runs.folder import RunFolder
 
 if TYPE_CHECKING:  # planning knows every method, and so imports JAX: too early for a worker's cores
@@ -69,8 +69,10 @@ def launch(
     In a session of its own: Ctrl-C is for the sweep, which then asks its workers to stop.
     """
     log = RunFolder(Path(job.folder)).log_file
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("ab") as output:
+    with named("write", log):
+        log.parent.mkdir(parents=True, exist_ok=True)
+        output = log.open("ab")
+    with output:
         return subprocess.Popen(
             [sys.executable, "-m", "hess.sweeps.worker", job.as_text()],
             stdin=subprocess.PIPE,

@@ -124,6 +124,7 @@ def test_runs_that_differ_in_a_field_are_told_apart(tmp_path: Path) -> None:
 def test_runs_and_recorded_tables_stand_side_by_side(tmp_path: Path) -> None:
     run = trained(tmp_path / "runs", "hess", 0, [0, 1])
     table = table_of(tmp_path / "results", "lesson", 0, 0)
+    (tmp_path / "results" / "a folder.csv").mkdir()
     for place in (table, tmp_path / "results"):
         found = read_compared([run, place], None, pytest.fail)
         assert {(each.method, each.seed) for each in found} == {("hess", 0), ("lesson", 0)}

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hess.cli import main
+from hess.cli.reproduce import Reproduce
 from hess.cli.sweep import ManyRuns
 from hess.config import Config
 from hess.runs.run import Run, find_runs
@@ -41,6 +42,12 @@ def test_two_miniatures_share_a_run_and_end_in_pictures(
     assert all(len(run.evaluations["success_rate"].steps) > 2 for run in runs)
     assert main([*command, "--dry-run"]) == 0
     assert "0 of 2 runs to do" in capsys.readouterr().out
+
+
+def test_miniatures_lie_beside_the_folder_of_runs() -> None:
+    for runs in (Path(), Path(".."), Path("runs")):
+        mine = Reproduce(runs=runs, scale=0.5)._where_runs_are().runs.resolve()
+        assert mine == runs.resolve().with_name(f"{runs.resolve().name}-scale-0.5")
 
 
 # --- pictures of made-up runs -------------------------------------------------------------------

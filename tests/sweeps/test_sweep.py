@@ -18,7 +18,7 @@ from hess.files import read_sealed, write_sealed
 from hess.runs.folder import RunFolder
 from hess.sweeps.local import LocalPool
 from hess.sweeps.runner import SweepFolder
-from hess.sweeps.worker import problem_of
+from hess.sweeps.worker import Job, launch, problem_of
 from tests.faults.runs import Outcome
 from tests.faults.tiny_tasks import HORIZON
 from tests.sweeps.gated_tasks import await_text
@@ -148,6 +148,12 @@ def test_endings_are_told_in_words() -> None:
     assert problem_of(-9) == "ended by SIGKILL"
     assert problem_of(143) == "ended by SIGTERM"
     assert problem_of(2) == "exit code 2"
+
+
+def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(HessError, match=r"cannot write '.*train.log': Not a directory"):
+        launch(Job([], str(tmp_path / "file" / "run"), threads=1))
 
 
 # --- looking --------------------------------------------------------------------------------------
