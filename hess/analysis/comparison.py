@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,7 +91,10 @@ def read_compared(
             found |= {run.path.resolve(): run for run in find_runs([path])}
     # What was recorded is finished.
     candidates = [(recorded_run(curve), curve.steps[-1]) for curve in recorded]
-    candidates += _trained(list(found.values()))
+    for task, own in by_task(list(found.values())).items():
+        for setting in by_setting(own):
+            label, seeds = setting.label, setting.runs
+            candidates += [(ComparedRun.of(run, task, label), run.config.steps) for run in seeds]
     outcomes = []
     for outcome, planned in candidates:
         steps, done = until or planned, outcome.last_step
@@ -126,14 +129,6 @@ def recorded_run(curve: RecordedSeed) -> ComparedRun:
     success = Series(np.array(curve.steps, np.float64), np.array(curve.success))
     origin = Path(curve.suite, curve.method, f"{curve.task}.csv")
     return ComparedRun(curve.task, curve.method, curve.seed, success, origin)
-
-
-def _trained(runs: Sequence[Run]) -> Iterator[tuple[ComparedRun, int]]:
-    """The runs with the steps they are meant to do."""
-    for task, own in by_task(runs).items():
-        for setting in by_setting(own):
-            for run in setting.runs:
-                yield ComparedRun.of(run, task, setting.label), run.config.steps
 
 
 def _refuse_twins(outcomes: Iterable[ComparedRun]) -> None:

@@ -73,7 +73,9 @@ def by_method(runs: Sequence[Run]) -> list[Setting]:
 def by_setting(runs: Sequence[Run]) -> list[Setting]:
     """Per method the usual values first, then every other combination under what it changes."""
     settings = []
-    for method in _in_order(runs):
+    found = {run.config.method for run in runs}
+    # In the order of the registry, then those that it does not know.
+    for method in [*(name for name in METHODS if name in found), *sorted(found - set(METHODS))]:
         own = [run for run in runs if run.config.method == method]
         usual = _usual(own)
         groups: dict[str, list[Run]] = {method: []}
@@ -101,12 +103,6 @@ def by_value(runs: Sequence[Run]) -> dict[str, list[Setting]]:
                 Setting(f"{value}", tuple(values[value])) for value in order
             ]
     return panels
-
-
-def _in_order(runs: Sequence[Run]) -> list[str]:
-    """Methods in the order of the registry, then those that it does not know."""
-    found = {run.config.method for run in runs}
-    return [*(name for name in METHODS if name in found), *sorted(found - set(METHODS))]
 
 
 def _settings(run: Run) -> dict[str, Any]:

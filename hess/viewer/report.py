@@ -24,7 +24,7 @@ from hess.errors import HessError, MissingExtraError
 from hess.files import read_bytes, read_json, write_atomic
 from hess.runs.command import train_command
 from hess.runs.run import NothingToDrawError, Run
-from hess.viewer.payloads import Library, Payload
+from hess.viewer.payloads import Library
 from hess.viewer.server import STATIC
 
 _MOMENTS = 12  # snapshots of a run that are embedded
@@ -73,13 +73,10 @@ def _data(runs: Sequence[Run]) -> dict[str, Any]:
         steps = spread_out(overview["snapshots"], moments)
         answers["runs"][name] = overview | {"name": name, "snapshots": steps}
         for step in steps:
-            answers["snapshots"][f"{name} {step}"] = _thinner(library.snapshot(".", step))
+            snapshot = library.snapshot(".", step)
+            fewer = {part: values[:_STATES] for part, values in snapshot["states"].items()}
+            answers["snapshots"][f"{name} {step}"] = snapshot | {"states": fewer}
     return answers
-
-
-def _thinner(snapshot: Payload) -> Payload:
-    states = {name: values[:_STATES] for name, values in snapshot["states"].items()}
-    return snapshot | {"states": states}
 
 
 # --- one run ---------------------------------------------------------------------------------
