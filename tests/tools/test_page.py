@@ -179,7 +179,7 @@ def test_pictures_are_drawn_and_go_with_their_rows(tmp_path: Path) -> None:
     assert write_page(results, page) == [page]
     assert not list(pictures.glob("*.png"))
     assert "Not run yet. `hess reproduce fig3` trains" in section(page.read_text(), "Figure 3")
-    among = "`hess results RUNS --suite fig9` records it."
+    among = '`make results RUNS=... ARGS="--suite fig9"` records it.'
     assert among in section(page.read_text(), "Figure 9")
 
 
