@@ -6,14 +6,16 @@ Symbols in the comments are the paper's. Field docstrings become the command lin
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from hess.config.baselines import DadsConfig, FunConfig, IntrinsicConfig
 from hess.config.levels import HighConfig, LevelConfig, LowConfig
 from hess.config.subgoals import ExplorationConfig, RepresentationConfig
-from hess.errors import unknown
+from hess.errors import HessError, unknown
 
 __all__ = [
     "Config",
@@ -100,18 +102,46 @@ class Config:
 
 
 def override(config: Config, values: Mapping[str, Any]) -> Config:
-    """A copy with dotted fields replaced, {"low.hindsight": 0.3}; unknown names are refused."""
+    """A copy with dotted fields replaced, {"low.hindsight": 0.3}.
+
+    Unknown names, and values that are none of the field's, are refused: a run with such a config
+    could not be read again.
+    """
     known = flat_fields(config)
     for name, value in values.items():
         if name not in known:
             raise unknown("field", name, known)
         part, _, own = name.rpartition(".")
-        if part:
-            inner = dataclasses.replace(getattr(config, part), **{own: value})
-            config = dataclasses.replace(config, **{part: inner})
-        else:
-            config = dataclasses.replace(config, **{own: value})
+        owner = getattr(config, part) if part else config
+        fitting = _fitting(name, _hints(type(owner))[own], value)
+        changed: Any = dataclasses.replace(owner, **{own: fitting})
+        config = dataclasses.replace(config, **{part: changed}) if part else changed
     return config
+
+
+_hints = functools.cache(get_type_hints)
+_LARGEST = 2**53  # beyond it JSON readers disagree
+_WANTED = {int: "a whole number", float: "a number", bool: "True or False", str: "text"}
+
+
+def _fitting(name: str, kind: Any, value: Any) -> Any:
+    """The value as a field of that kind has it: 1e5 steps are 100000, a list is a tuple."""
+    if hasattr(value, "tolist"):  # NumPy's arrays and numbers
+        value = value.tolist()
+    origin, inside = get_origin(kind), get_args(kind)
+    if origin is UnionType:  # with None, there is no other
+        return None if value is None else _fitting(name, inside[0], value)
+    if origin is tuple and isinstance(value, list | tuple):
+        return tuple(_fitting(name, inside[0], each) for each in value)
+    if origin is Literal and value in inside:
+        return value
+    if not isinstance(value, int | float) or abs(value) < _LARGEST:
+        if kind is int and isinstance(value, float) and value.is_integer():
+            return int(value)
+        if type(value) is kind or (kind is float and type(value) is int):
+            return value
+    wanted = " or ".join(inside) if origin is Literal else _WANTED.get(kind, "a tuple")
+    raise HessError(f"{name}={value!r} is impossible; it must be {wanted}")
 
 
 def flat_fields(config: Any, prefix: str = "") -> dict[str, Any]:

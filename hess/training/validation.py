@@ -8,7 +8,7 @@ from typing import Any
 
 from hess.agents.hess.exploration.novelty import NOVELTIES
 from hess.agents.hess.exploration.potential import POTENTIALS
-from hess.config import Config, flat_fields
+from hess.config import Config, flat_fields, override
 from hess.config.baselines import NO_BONUS
 from hess.config.subgoals import MOST_DIMENSIONS
 from hess.envs.success import check_rule
@@ -85,6 +85,7 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
 def validate(config: Config, horizon: int) -> None:
     """Raise a `HessError` that names the first field that cannot be."""
     fields = flat_fields(config)
+    override(config, fields)  # refuses what is of no field's kind
     for what, holds, names in _RULES:
         for name in names.split():
             if not holds(fields[name]):

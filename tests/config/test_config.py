@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 import dataclasses
 import itertools
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hess import config as config_module
 from hess.config import Config, RepresentationConfig, flat_fields, override
 from hess.config.presets import PRESETS, preset
 from hess.errors import HessError
+from hess.runs.folder import from_json
 from hess.training.validation import validate
 
 PAPER = {
@@ -131,6 +134,43 @@ def test_an_override_reaches_nested_fields_and_leaves_the_original_alone() -> No
     }
     assert changed <= {"low.hindsight", "steps", "low.hidden"}
     assert before == Config()
+
+
+def test_values_take_the_form_that_a_run_folder_gives_back() -> None:
+    given = {"steps": 1e5, "low.hidden": [64, 32], "high.hidden": np.array([8]), "horizon": None}
+    config = override(Config(), given | {"low.hindsight": 1, "seed": np.int64(3)})
+    assert config.low.hidden == (64, 32)
+    assert config.high.hidden == (8,)
+    assert config.horizon is None
+    assert [type(value) for value in (config.steps, config.seed)] == [int, int]
+    assert from_json(Config, json.loads(json.dumps(dataclasses.asdict(config))), "it") == config
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("exploration.schedule", "sucess", "linear or success"),
+        ("low.hindsight", "0.3", "a number"),
+        ("low.hindsight", float("nan"), "a number"),
+        ("low.hidden", 64, "a tuple"),
+        ("low.hidden", ("64",), "a whole number"),
+        ("pipeline", "no", "True or False"),
+        ("pipeline", 1, "True or False"),
+        ("steps", 0.5, "a whole number"),
+        ("steps", True, "a whole number"),
+        ("horizon", "long", "a whole number"),
+        ("seed", 2**60, "a whole number"),
+        ("seed", 10**400, "a whole number"),
+        ("task", None, "text"),
+    ],
+)
+def test_a_value_that_no_run_folder_could_hold_is_refused(
+    name: str, value: object, wanted: str
+) -> None:
+    with pytest.raises(HessError) as caught:
+        override(Config(), {name: value})
+    assert str(caught.value).startswith(f"{name}=")
+    assert str(caught.value).endswith(f"is impossible; it must be {wanted}")
 
 
 def test_a_config_cannot_be_changed_in_place() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hess.config import Config, flat_fields, override
+from hess.config import Config, LowConfig, flat_fields, override
 from hess.errors import HessError
 from hess.training.validation import validate
 
@@ -102,7 +102,7 @@ SHARES += ["dads.share", "dads.resample"]
 LAYERS += ["dads.hidden"]
 
 
-@pytest.mark.parametrize("bad", [0.0, -0.5, 1.5, float("nan")])
+@pytest.mark.parametrize("bad", [0.0, -0.5, 1.5])
 @pytest.mark.parametrize("name", ["action_share", "exploration.least_weight"])
 def test_above_0_at_most_1(name: str, bad: float) -> None:
     said = f"{name}={bad} is impossible; it must be above 0, at most 1"
@@ -115,18 +115,30 @@ def test_at_least_one(name: str, bad: int) -> None:
     assert refusal(**{name: bad}) == f"{name}={bad} is impossible; it must be at least 1"
 
 
-@pytest.mark.parametrize("bad", [0, -3, float("nan")])
+@pytest.mark.parametrize("bad", [0, -3])
 @pytest.mark.parametrize("name", POSITIVE)
 def test_positive(name: str, bad: float) -> None:
     assert refusal(**{name: bad}) == f"{name}={bad} is impossible; it must be positive"
 
 
-@pytest.mark.parametrize("bad", [-0.01, 1.01, float("nan")])
+@pytest.mark.parametrize("bad", [-0.01, 1.01])
 @pytest.mark.parametrize("name", SHARES)
 def test_between_zero_and_one(name: str, bad: float) -> None:
     assert refusal(**{name: bad}) == f"{name}={bad} is impossible; it must be between 0 and 1"
     for good in (0.0, 1.0):
         validate(override(Config(), {name: good}), HORIZON)
+
+
+@pytest.mark.parametrize("name", [*POSITIVE, *SHARES, *NOT_NEGATIVE])
+def test_what_is_no_number_is_refused(name: str) -> None:
+    nan = float("nan")
+    assert refusal(**{name: nan}).startswith(f"{name}=nan is impossible; it must be a ")
+
+
+def test_a_config_that_was_made_otherwise_is_checked_as_well() -> None:
+    config = Config(low=LowConfig(reward_scale=float("nan")))
+    with pytest.raises(HessError, match=r"low.reward_scale=nan is impossible"):
+        validate(config, HORIZON)
 
 
 @pytest.mark.parametrize("name", NOT_NEGATIVE)
