@@ -123,6 +123,7 @@ class BaseAgent:
         """Take over what `state` gave."""
         self.networks = unflatten(self.networks, arrays, self.learned)
         self.episodes = int(arrays["episodes"])
+        self.recent.clear()
         self.recent.extend(bool(flag) for flag in arrays[self.recent_name])
         if self._updates_owed is not None:
             self._updates_owed = arrays["updates_owed"].copy()

@@ -81,6 +81,15 @@ def test_state_restores_everything() -> None:
     assert copy.recent_success() == 1.0
 
 
+def test_nothing_is_left_of_what_was_before_a_restore() -> None:
+    agent, copy = Plain(), Plain()
+    agent.store(episode(success=True))
+    for _ in range(3):
+        copy.store(episode(success=False))
+    copy.restore(agent.state())
+    assert copy.recent_success() == 1.0
+
+
 def test_a_method_has_to_act() -> None:
     with pytest.raises(NotImplementedError):
         Plain().evaluation_policy()
