@@ -19,7 +19,10 @@ def flatten(tree: Any, prefix: str) -> Arrays:
 
 
 def unflatten(template: Any, arrays: Arrays, prefix: str) -> Any:
-    """A tree like the template with the named arrays as leaves; shapes and types must agree."""
+    """A tree like the template with the named arrays as leaves; shapes and types must agree.
+
+    What is empty in the template may have grown.
+    """
     leaves, structure = jax.tree_util.tree_flatten_with_path(template)
     restored = [
         _matching(arrays, prefix + jax.tree_util.keystr(path), leaf) for path, leaf in leaves
@@ -31,7 +34,9 @@ def _matching(arrays: Arrays, name: str, leaf: Any) -> jax.Array:
     if name not in arrays:
         raise HessError(f"the checkpoint lacks the array {name!r}")
     array = arrays[name]
-    if array.shape != leaf.shape or array.dtype != leaf.dtype:
+    grown = leaf.shape[:1] == (0,) and array.ndim == leaf.ndim
+    fixed = slice(1 if grown else 0, None)
+    if array.shape[fixed] != leaf.shape[fixed] or array.dtype != leaf.dtype:
         raise HessError(
             f"the checkpoint's array {name!r} is {array.dtype}{list(array.shape)}, "
             f"the run needs {leaf.dtype}{list(leaf.shape)}"

@@ -42,6 +42,16 @@ def test_a_missing_array_is_named(state: SACState) -> None:
         unflatten(state, arrays, "level")
 
 
+def test_only_what_is_empty_in_the_template_may_have_grown() -> None:
+    template = {"table": np.zeros((0, 4), np.float32)}
+    for rows in (0, 3):
+        restored = unflatten(template, {"['table']": np.ones((rows, 4), np.float32)}, "")
+        assert restored["table"].shape == (rows, 4)
+    for shape in ((3, 5), (4,), (3, 4, 1)):
+        with pytest.raises(HessError, match=r"the run needs float32\[0, 4\]"):
+            unflatten(template, {"['table']": np.ones(shape, np.float32)}, "")
+
+
 def test_an_array_of_another_shape_or_type_is_named(state: SACState) -> None:
     arrays = flatten(state, "level")
     name = next(name for name in arrays if name.endswith("weights[0]"))

@@ -40,7 +40,8 @@ class Reactive(Bonus):
         self.table = (config.capacity // shape.horizon, shape.segments)
 
     def init(self, key: PRNGKeyArray) -> Array:
-        return jnp.zeros(self.table)
+        """Empty: an agent that is loaded to act has a ring of another size."""
+        return jnp.zeros((0, self.table[1]))
 
     def refresh(self, state: Array, explorer: Explorer, network: MLP, replay: Replay) -> Array:
         """r_i(s_{t+c}) of every stored segment under φ and the measures as they are now."""

@@ -6,13 +6,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from hess.agents.hess.agent import Hess
 from hess.agents.hess.bonuses.bonus import Segments
 from hess.agents.hess.bonuses.reactive import Reactive, reactive_rewards
 from hess.agents.hess.exploration.explorer import Explorer
-from hess.config import IntrinsicConfig
+from hess.agents.methods import METHODS
+from hess.config import IntrinsicConfig, override
 from hess.replay.episode import empty_episode
 from hess.replay.sampling import Index
-from tests.agents.tiny import SHAPE, first_coordinates, stack, tiny_config
+from tests.agents.tiny import SHAPE, first_coordinates, play, stack, tiny_config
 
 
 def test_the_reward_by_hand() -> None:
@@ -21,6 +23,18 @@ def test_the_reward_by_hand() -> None:
     np.testing.assert_allclose(rewards, [100 + 5, 1000 + 10, 500 + 2])
     config = IntrinsicConfig(novelty_weight=10.0, potential_weight=0.0)
     np.testing.assert_allclose(reactive_rewards(visits, potential, config), [1, 10, 5])
+
+
+def test_what_was_learned_is_taken_over_by_an_agent_with_a_smaller_replay() -> None:
+    fields = METHODS["hess-reactive"].overrides
+    config = override(tiny_config(), fields)
+    agent = Hess(config, SHAPE)
+    for number in range(3):
+        agent.learn([play(agent.policy(0.0), number)], lambda what, share: None)
+    loaded = Hess(override(config, {"capacity": SHAPE.horizon}), SHAPE)
+    loaded.restore(agent.state())
+    assert np.array_equal(loaded.networks.bonus, agent.networks.bonus)
+    assert agent.networks.bonus.any()
 
 
 def test_every_stored_segment_has_the_reward_of_its_end() -> None:
