@@ -13,11 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from hess.agents.by_name import Registry
 from hess.config import Config, override
-from hess.errors import HessError, unknown
+from hess.errors import HessError
 
 if TYPE_CHECKING:
-    from hess.agents.agent import Agent
+    from hess.agents.agent import BaseAgent
     from hess.replay.episode import EpisodeShape
 
 _HESS = "hess.agents.hess.agent:Hess"
@@ -40,8 +41,8 @@ class Method:
         """Whether it learns φ, as HESS does."""
         return self.target == _HESS
 
-    def build(self, config: Config, shape: EpisodeShape) -> Agent:
-        agent: Agent = pkgutil.resolve_name(self.target)(config, shape)
+    def build(self, config: Config, shape: EpisodeShape) -> BaseAgent:
+        agent: BaseAgent = pkgutil.resolve_name(self.target)(config, shape)
         return agent
 
     def apply(self, config: Config) -> Config:
@@ -95,13 +96,13 @@ _ROWS = (
     ),
     Method(
         "hess-immediate-counts",
-        "visit counts n instead of cumulative counts N",
+        "plain visit counts n instead of the least visited place that is known to be reachable",
         "5.4",
         {"exploration.novelty": "immediate"},
     ),
     Method(
         "hess-importance-novelty",
-        "importance weights instead of the age discount in N",
+        "the paper's N with importance weights instead of the least visited place in reach",
         "E.3",
         {"exploration.novelty": "importance"},
     ),
@@ -172,7 +173,7 @@ _ROWS = (
     ),
 )
 
-METHODS = {row.name: row for row in _ROWS}
+METHODS = Registry("method", {row.name: row for row in _ROWS})
 
 
 def method(name: str) -> Method:
@@ -183,8 +184,6 @@ def method(name: str) -> Method:
     module, _, own = name.rpartition(":")
     if module and module not in sys.modules:
         raise HessError(f"the method {name!r} is registered by a module that is not imported")
-    if own not in METHODS:
-        raise unknown("method", own, METHODS)
     return replace(METHODS[own], name=name)
 
 
@@ -210,18 +209,13 @@ def register_method(
 ) -> str:
     """Make a method of your own known, as a variant of HESS or with an agent of its own.
 
-    `agent` is a class with the methods of `hess.agents.agent.Agent`, or "module:Class". On the
-    command line it is `--method module:name`, with the module that makes this call.
+    `agent` is a `hess.BaseAgent`, or "module:Class". On the command line it is
+    `--method module:name`, with the module that makes this call.
     """
-    if not re.fullmatch(r"[\w-]+", name):
-        raise HessError(f"a method's name must be letters, digits and -, like 'mine', not {name!r}")
     target = agent if isinstance(agent, str) else f"{agent.__module__}:{agent.__qualname__}"
     if not re.fullmatch(r"[\w.]+:\w+", target):
         raise HessError(f"the agent of a method must be a class of a module, not {target!r}")
     changes = dict(overrides or {})
     override(Config(), changes)
-    row = Method(name, summary, "none", changes, target)
-    if METHODS.get(name, row) != row:
-        raise HessError(f"the method {name!r} exists already; rename yours")
-    METHODS[name] = row
+    METHODS.register(name, Method(name, summary, "none", changes, target))
     return name

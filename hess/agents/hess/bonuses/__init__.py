@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from hess.agents.by_name import Registry
 from hess.agents.hess.bonuses.bonus import Bonus
 from hess.agents.hess.bonuses.prediction import Prediction
 from hess.agents.hess.bonuses.reactive import Reactive
 from hess.agents.hess.bonuses.successor import Successor
-from hess.agents.registry import Registry
 from hess.config.baselines import NO_BONUS
 
 BONUSES: Registry[type[Bonus] | None] = Registry(
@@ -14,7 +14,5 @@ BONUSES: Registry[type[Bonus] | None] = Registry(
     {NO_BONUS: None, "reactive": Reactive, "prediction": Prediction, "successor": Successor},
 )
 
-
-def register_bonus(name: str, kind: type[Bonus]) -> None:
-    """Make an intrinsic reward of your own known: `intrinsic.kind` may then have its name."""
-    BONUSES.register(name, kind)
+# Makes one of your own known: `intrinsic.kind` may then have its name.
+register_bonus = BONUSES.register

@@ -100,39 +100,3 @@ class CellTable:
     def stored(cls, arrays: dict[str, Any], name: str) -> CellTable:
         """What `state` gave under that name."""
         return cls(arrays[f"{name}.keys"], arrays[f"{name}.values"])
-
-
-class CellOutcomes:
-    """How many segments each cell was chosen for, and the sum of what came of them.
-
-    Older ones are discounted. Both are shared out alike where cells are joined or divided, so
-    that means stay means.
-    """
-
-    def __init__(self, number_name: str, total_name: str):
-        """The names of both tables in a checkpoint."""
-        self._names = number_name, total_name
-        self.number, self.total = CellTable(), CellTable()
-
-    def add(self, keys: Keys, outcomes: Floats) -> None:
-        """Segments have ended; keys below 0 are no cells. [n], [n]."""
-        known = keys >= 0
-        self.number.add(keys[known], 1.0)
-        self.total.add(keys[known], outcomes[known])
-
-    def age(self, discount: float) -> None:
-        """One episode has passed."""
-        self.number.scale(discount)
-        self.total.scale(discount)
-
-    def carry(self, before: Keys, now: Keys) -> None:
-        """φ or the division has changed: the cells of the same states, then and now. [n], [n]."""
-        self.number = self.number.carried(before, now)
-        self.total = self.total.carried(before, now)
-
-    def state(self) -> dict[str, Any]:
-        number, total = self._names
-        return self.number.state(number) | self.total.state(total)
-
-    def restore(self, arrays: dict[str, Any]) -> None:
-        self.number, self.total = (CellTable.stored(arrays, name) for name in self._names)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from hess.agents.hess.exploration.attempts import Attempts
 from hess.agents.hess.exploration.cells import Keys
 from hess.agents.hess.exploration.graph import (
     Boundaries,
@@ -19,6 +18,7 @@ from hess.agents.hess.exploration.graph import (
     stored_graph,
 )
 from hess.agents.hess.exploration.novelty import NOVELTIES, Novelty
+from hess.agents.hess.exploration.outcomes import Attempts
 from hess.agents.hess.exploration.potential import POTENTIALS, Potential
 from hess.agents.hess.exploration.selection import CandidatePool
 from hess.agents.hess.exploration.visits import ESTIMATORS, Visits
@@ -40,7 +40,7 @@ class Measures:
         self.graph = empty_graph()  # as of the newest refresh
         self._novelty: Novelty = NOVELTIES[config.novelty](config)
         self._potential: Potential = POTENTIALS[config.potential](config)
-        self._attempts = Attempts()
+        self._attempts = Attempts(config.age_discount)
         self._edges = estimator.edges()
 
     @property
@@ -83,7 +83,7 @@ class Measures:
 
     def age(self) -> None:
         self._potential.age()
-        self._attempts.age(self.config.age_discount)
+        self._attempts.age()
         self._edges.age()
 
     def record_outcomes(self, selected: Floats, distances: Floats) -> None:

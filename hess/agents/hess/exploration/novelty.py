@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from hess.agents.by_name import Registry
 from hess.agents.hess.exploration.cells import CellTable
 from hess.agents.hess.exploration.graph import Boundaries, PlaceGraph
 from hess.agents.hess.exploration.visits import Visits
-from hess.agents.registry import Registry
 from hess.arrays import Floats
 from hess.config import ExplorationConfig
 
@@ -206,7 +206,5 @@ NOVELTIES: Registry[type[Novelty]] = Registry(
     },
 )
 
-
-def register_novelty(name: str, kind: type[Novelty]) -> None:
-    """Make a novelty of your own known: `exploration.novelty` may then have its name."""
-    NOVELTIES.register(name, kind)
+# Makes one of your own known: `exploration.novelty` may then have its name.
+register_novelty = NOVELTIES.register

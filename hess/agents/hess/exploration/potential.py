@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from hess.agents.hess.exploration.cells import CellOutcomes, Keys
+from hess.agents.by_name import Registry
+from hess.agents.hess.exploration.cells import Keys
+from hess.agents.hess.exploration.outcomes import CellOutcomes
 from hess.agents.hess.exploration.places import Places
-from hess.agents.registry import Registry
 from hess.arrays import Floats
 from hess.config import ExplorationConfig
 
@@ -44,40 +45,24 @@ class Potential:
         """Take over what `state` gave."""
 
 
-class MeanDistance(Potential):
+class MeanDistance(CellOutcomes, Potential):
     """The mean of -‖φ(s_{t+c}) - g_e‖ over the segments of a place, older ones discounted."""
 
     def __init__(self, config: ExplorationConfig):
-        super().__init__(config)
-        self.outcomes = CellOutcomes("potential_weights", "potential_sums")
+        super().__init__("potential_weights", "potential_sums", config.age_discount)
 
     def record(self, places: Places, selected: Floats, distances: Floats) -> None:
-        self.outcomes.add(places.keys(selected), -distances)
+        self.add(places.keys(selected), -distances)
 
     def at(self, places: Places, points: Floats) -> Floats:
         """The place's mean; without data 0, the most optimistic (all U ≤ 0)."""
         keys = places.keys(points)
-        number = self.outcomes.number.get(keys)
+        number = self.number.get(keys)
         known = number > 0
-        return np.where(known, self.outcomes.total.get(keys) / np.where(known, number, 1.0), 0.0)
-
-    def age(self) -> None:
-        self.outcomes.age(self.config.age_discount)
-
-    def carry(self, before: Keys, now: Keys) -> None:
-        """Means go to where the states of their places are."""
-        self.outcomes.carry(before, now)
-
-    def state(self) -> dict[str, Any]:
-        return self.outcomes.state()
-
-    def restore(self, arrays: dict[str, Any]) -> None:
-        self.outcomes.restore(arrays)
+        return np.where(known, self.total.get(keys) / np.where(known, number, 1.0), 0.0)
 
 
 POTENTIALS: Registry[type[Potential]] = Registry("potential", {"distance": MeanDistance})
 
-
-def register_potential(name: str, kind: type[Potential]) -> None:
-    """Make a potential of your own known: `exploration.potential` may then have its name."""
-    POTENTIALS.register(name, kind)
+# Makes one of your own known: `exploration.potential` may then have its name.
+register_potential = POTENTIALS.register

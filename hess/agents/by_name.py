@@ -1,4 +1,4 @@
-"""Classes that the config chooses by name."""
+"""What the config chooses by name: methods, novelties, potentials, intrinsic rewards."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ class Registry(dict[str, T]):
             raise HessError(f"{field}={name} is impossible; it may be {', '.join(self)}")
 
     def register(self, name: str, value: T) -> None:
-        """Make one known under a name that is free; the same one may come again."""
+        """Make one known under a name that is free; an equal one may come again."""
         if not re.fullmatch(r"[\w-]+", name):
-            raise HessError(f"the name of a {self._kind} must be letters, digits and -: {name!r}")
-        if self.setdefault(name, value) is not value:
+            raise HessError(
+                f"the name of a {self._kind} must be letters, digits and -, not {name!r}"
+            )
+        if self.setdefault(name, value) != value:
             raise HessError(f"the {self._kind} {name!r} exists already; rename yours")
