@@ -13,8 +13,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from hess.agents.agent import Progress
-from hess.agents.base import BaseAgent
+from hess.agents.agent import BaseAgent, Progress
 from hess.agents.dads.acting import DrawnSkills, PlannedSkills, PolicySkills, SkillPolicy
 from hess.agents.dads.learner import ControlLearner, SkillLearner, Skills
 from hess.agents.dads.planning import HostDynamics, Planner

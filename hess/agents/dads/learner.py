@@ -1,4 +1,7 @@
-"""The two things that are learned: skills with their dynamics, and control of the skills."""
+"""The two things that are learned: skills with their dynamics, and control of the skills.
+
+A skill is stored where hierarchies store their subgoal: one per segment, in [-1, 1].
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,21 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
-from hess.agents.dads.dynamics import DynamicsLearner, DynamicsState, Moves
-from hess.agents.dads.transitions import moves_at, newest_counts, skill_batch
+from hess.agents.dads.dynamics import (
+    DynamicsLearner,
+    DynamicsState,
+    Moves,
+    SkillDynamics,
+    skill_reward,
+)
 from hess.config import Config
 from hess.learning import transitions
-from hess.learning.inputs import HighView, Scaling
+from hess.learning.inputs import HighView, Scaling, scaled
 from hess.learning.sac import SAC, Batch, Metrics, SACState
 from hess.learning.subgoal_box import SubgoalBox
-from hess.replay.episode import EpisodeShape, segment_counts
+from hess.replay.episode import Episode, EpisodeShape, segment_counts
 from hess.replay.ring import Replay
-from hess.replay.sampling import uniform_index
+from hess.replay.sampling import Index, newest_counts, uniform_index
 
 _SCALE_SAMPLE = 2_048  # transitions from which the scales of the dynamics are measured
 
@@ -28,6 +36,44 @@ class Skills(eqx.Module):
 
     low: SACState
     dynamics: DynamicsState
+
+
+def moves_at(episodes: Episode, index: Index, space: str, interval: int) -> Moves:
+    """Transitions in the space of the dynamics: whole observations, or x, y."""
+    slot, step = index
+    states = episodes.positions if space == "positions" else episodes.observations
+    before, after = states[slot, step], states[slot, step + 1]
+    return Moves(before, episodes.subgoals[slot, step // interval], after - before)
+
+
+def skill_batch(
+    episodes: Episode,
+    index: Index,
+    dynamics: SkillDynamics,
+    config: Config,
+    *,
+    scaling: Scaling,
+    key: PRNGKeyArray,
+) -> Batch:
+    """Steps under a skill, rewarded by the dynamics as they are now; networks see s ‖ z.
+
+    The skill of a transition stays in the bootstrap, also across segment ends.
+    """
+    slot, step = index
+    moves = moves_at(episodes, index, config.dads.space, config.subgoal_interval)
+    count = config.dads.other_skills
+    others = jax.random.uniform(key, (count, *moves.skills.shape), minval=-1.0, maxval=1.0)
+    last = step + 1 == episodes.length[slot]
+    before, after = (
+        scaled(scaling, episodes.observations[slot, each]) for each in (step, step + 1)
+    )
+    return Batch(
+        observations=jnp.concatenate([before, moves.skills], -1),
+        actions=episodes.actions[slot, step],
+        rewards=skill_reward(dynamics, moves, others),
+        next_observations=jnp.concatenate([after, moves.skills], -1),
+        terminated=(last & episodes.terminated[slot]).astype(jnp.float32),
+    )
 
 
 class SkillLearner:

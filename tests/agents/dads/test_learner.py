@@ -8,9 +8,9 @@ import numpy as np
 
 from hess.agents.dads.acting import DrawnSkills, SkillPolicy
 from hess.agents.dads.dynamics import Moves, Scale, SkillDynamics, skill_reward
-from hess.agents.dads.transitions import moves_at, newest_counts, skill_batch
+from hess.agents.dads.learner import moves_at, skill_batch
 from hess.learning.inputs import Scaling
-from hess.replay.sampling import Index
+from hess.replay.sampling import Index, newest_counts
 from tests.agents.tiny import INTERVAL, SHAPE, network, play, stack, tiny_config
 
 POLICY = SkillPolicy(INTERVAL, None, DrawnSkills(INTERVAL, 1.0), exploring=True)
