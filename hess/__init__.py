@@ -16,7 +16,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hess.agents.base import BaseAgent
+    from hess.agents.agent import BaseAgent
     from hess.agents.hess.bonuses import register_bonus
     from hess.agents.hess.bonuses.bonus import Bonus
     from hess.agents.hess.exploration.novelty import Novelty, register_novelty
@@ -49,7 +49,7 @@ _HOMES = {
     "make_env": "hess.envs:make",
     "register_maze": "hess.envs:register_maze",
     "register_method": "hess.agents.methods:register_method",
-    "BaseAgent": "hess.agents.base:BaseAgent",
+    "BaseAgent": "hess.agents.agent:BaseAgent",
     "register_bonus": "hess.agents.hess.bonuses:register_bonus",
     "Bonus": "hess.agents.hess.bonuses.bonus:Bonus",
     "register_novelty": "hess.agents.hess.exploration.novelty:register_novelty",

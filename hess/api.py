@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hess import runtime
-from hess.agents.agent import Agent
+from hess.agents.agent import BaseAgent
 from hess.agents.methods import import_method
 from hess.agents.playing import Playing, State, check_state, split_batch, started
 from hess.arrays import Floats
@@ -119,7 +119,7 @@ def _display(config: Config) -> Iterator[Display]:
 class LoadedAgent:
     """A trained agent: acts, embeds and evaluates; it does not learn."""
 
-    def __init__(self, config: Config, agent: Agent, step: int, adapter: Adapter):
+    def __init__(self, config: Config, agent: BaseAgent, step: int, adapter: Adapter):
         self.config, self.step = config, step
         self._agent = agent
         self._adapter = adapter

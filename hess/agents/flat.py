@@ -11,8 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
-from hess.agents.agent import Progress
-from hess.agents.base import BaseAgent
+from hess.agents.agent import BaseAgent, Progress
 from hess.arrays import Floats
 from hess.config import Config
 from hess.learning import transitions

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from hess.agents.agent import Agent
+from hess.agents.agent import BaseAgent
 from hess.bench.measuring import Goal, Row, Size, compared, seconds
 from hess.bench.updates import core_speed
 from hess.config import Config, override
@@ -153,7 +153,7 @@ def _training_speed(watch: Watch, size: Size) -> float:
     return (last.step - first.step) / (last.seconds - first.seconds)
 
 
-def _learn(agent: Agent, episodes: list[Episode]) -> None:
+def _learn(agent: BaseAgent, episodes: list[Episode]) -> None:
     for episode in episodes:
         agent.learn([episode], lambda what, share: None)
 
@@ -187,7 +187,7 @@ class Watch:
     def message(self, text: str) -> None: ...
 
 
-def train_watched(config: Config, watch: Watch) -> Agent:
+def train_watched(config: Config, watch: Watch) -> BaseAgent:
     """Train from the start to the end; the agent as it is then."""
     with tempfile.TemporaryDirectory(prefix="hess-bench-") as folder:
         trainer = Trainer(config, RunFolder(Path(folder) / "run"), watch)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from hess.agents.agent import Agent
+from hess.agents.agent import BaseAgent
 from hess.agents.hess.exploration.directions import widest_directions
 from hess.arrays import Arrays, Floats
 from hess.errors import HessError
@@ -29,7 +29,7 @@ _REGION = 1.5  # sizes around a cell's centre that belong to it, if no other is 
 SUBGOAL_SPACE, SKILLS = "", "skills-"
 
 
-def write_snapshot(folder: RunFolder, step: int, agent: Agent) -> None:
+def write_snapshot(folder: RunFolder, step: int, agent: BaseAgent) -> None:
     """Write what figures and the viewer need; an agent without a φ yet has nothing to show."""
     arrays = agent.snapshot()
     if arrays:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import jax
 
-from hess.agents.agent import Agent
+from hess.agents.agent import BaseAgent
 from hess.config import Config, flat_fields
 from hess.errors import HessError
 
@@ -39,7 +39,7 @@ def needs_import(name: str) -> bool:
     return bool(colon) and module not in sys.modules
 
 
-def refuse_giants(config: Config, build: Callable[[], Agent], size: int) -> None:
+def refuse_giants(config: Config, build: Callable[[], BaseAgent], size: int) -> None:
     """An agent that could not have come from a state of `size` bytes is not built.
 
     What it would take is read off the agent itself, traced without a single number computed.
@@ -68,7 +68,7 @@ def _is_layers(value: object) -> bool:
     return isinstance(value, tuple) and value != () and all(type(each) is int for each in value)
 
 
-def _arrays(agent: Agent) -> list[jax.Array]:
+def _arrays(agent: BaseAgent) -> list[jax.Array]:
     """All that the agent has on the device, apart from stored episodes."""
     own = {name: value for name, value in vars(agent).items() if name != "replay"}
     return [leaf for leaf in jax.tree.leaves(own) if isinstance(leaf, jax.Array)]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hess.agents.agent import Agent
+from hess.agents.agent import BaseAgent
 from hess.agents.methods import method
 from hess.arrays import Arrays
 from hess.config import Config
@@ -53,7 +53,7 @@ class Trainer:
         task = self._collector.task
         evaluators = min(config.evaluation.episodes, len(available_cores()))
         self._evaluator = Collector(config, evaluators, like=task)
-        self.agent: Agent = method(config.method).build(config, self._collector.shape)
+        self.agent: BaseAgent = method(config.method).build(config, self._collector.shape)
         self._coverage = Coverage(getattr(task.env.unwrapped, "floor_plan", None))
         self._records = Records(folder, config.record.tensorboard)
         self._checkpoints = CheckpointFolder(folder.path)

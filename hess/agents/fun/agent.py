@@ -14,8 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from hess.agents.agent import Progress
-from hess.agents.base import BaseAgent
+from hess.agents.agent import BaseAgent, Progress
 from hess.agents.fun.acting import FunPolicy
 from hess.agents.fun.learner import FunLearner, FunState
 from hess.agents.fun.networks import FunNetwork

@@ -16,8 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
-from hess.agents.agent import Policy, Progress
-from hess.agents.base import BaseAgent
+from hess.agents.agent import BaseAgent, Policy, Progress
 from hess.agents.diagnostics import known_shares, position_fit, segment_diagnostics
 from hess.agents.hess.acting import HierarchyPolicy
 from hess.agents.hess.bonuses.bonus import SubgoalSpace
@@ -28,7 +27,7 @@ from hess.agents.hess.representation import Representation, RepresentationState,
 from hess.agents.hess.rollouts import ViewedActor, sample_states
 from hess.agents.hess.snapshot_content import take_snapshot
 from hess.arrays import Arrays, Floats
-from hess.config import Config
+from hess.config import Config, override
 from hess.learning import transitions
 from hess.learning.inputs import (
     HighView,
@@ -109,8 +108,11 @@ class Hess(BaseAgent):
         )
 
     def evaluation_policy(self) -> Policy:
-        """The same without candidates to explore."""
-        return self._hierarchy_policy(0.0) if self.has_representation else RandomPolicy(self.config)
+        """Both levels as they are, without candidates; who wants samples gets them every time."""
+        if not self.has_representation:
+            return RandomPolicy(self.config)
+        sampling = override(self.config, {"exploration.greedy_share": 0.0})
+        return self._hierarchy_policy(0.0)._replace(config=sampling, uniform_subgoals=False)
 
     @property
     def _phi(self) -> MLP:

@@ -206,6 +206,17 @@ def test_evaluation_has_no_candidates(story: Story) -> None:
     assert policy.pool is None
 
 
+def test_samples_are_drawn_in_every_episode_of_an_evaluation_policy() -> None:
+    agent = Hess(tiny_config(exploration__greedy_share=1.0), SHAPE)
+    for seed in range(2):
+        agent.learn([play(agent.policy(0.0), seed)], ignore)
+    assert agent.successes == 0  # in training, subgoals would be drawn uniformly
+    first, other = (play(agent.evaluation_policy(), seed) for seed in (0, 1))
+    assert isinstance(agent.evaluation_policy(), HierarchyPolicy)
+    first.observations[0] = other.observations[0] = 0.0
+    assert not np.array_equal(first.actions[0], other.actions[0])
+
+
 def test_a_random_round_that_comes_late_is_embedded_when_it_is_stored(story: Story) -> None:
     """With a pipeline, the round after the first update was begun before it."""
     agent = story.agent

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hess.agents.base import BaseAgent
+from hess.agents.agent import BaseAgent
 from hess.replay.episode import Episode, empty_episode
 from tests.agents.tiny import SHAPE, tiny_config
 
