@@ -22,7 +22,7 @@ from hess.agents.hess.exploration.landmarks import Landmarks
 from hess.arrays import Floats
 from hess.errors import HessError
 
-_MOST_AXES = 5  # of a grid: with more, a cell touches a thousand others
+MOST_AXES = 5  # of a grid: with more, a cell touches a thousand others
 
 
 class GridCells(NamedTuple):
@@ -71,9 +71,9 @@ Places = GridCells | Landmarks
 def grid_cells(points: Floats, size: float) -> GridCells:
     """The cells of a grid with the points' axes. [n, k]."""
     dim = points.shape[-1]
-    if dim > _MOST_AXES:
+    if dim > MOST_AXES:
         raise HessError(
-            f"exploration.counts=grid divides at most {_MOST_AXES} directions of φ, not {dim}; "
+            f"exploration.counts=grid divides at most {MOST_AXES} directions of φ, not {dim}; "
             "take hashed or neighbours, or fewer exploration.directions"
         )
     return GridCells(dim, size)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hess.agents.hess.exploration.cells import cell_keys
 from hess.agents.hess.exploration.graph import PlaceGraph
-from hess.agents.hess.exploration.places import Places
+from hess.agents.hess.exploration.places import MOST_AXES, Places
 from hess.arrays import Floats
 from hess.config import ExplorationConfig
 
@@ -120,9 +120,17 @@ def resolving_size(points: Floats, size: float, least: int) -> float:
     """
     sample = points[:: max(1, -(-len(points) // _SAMPLED))]
     for share in _FINER:
-        if len(np.unique(cell_keys(sample, share * size))) >= least:
+        if _cells_with(sample, share * size) >= least:
             return share * size
     return _FINER[-1] * size
+
+
+def _cells_with(points: Floats, size: float) -> int:
+    """How many cells have points in them. [n, k]."""
+    if points.shape[-1] <= MOST_AXES:
+        return len(np.unique(cell_keys(points, size)))
+    # Where landmarks take the place of a grid: its keys have no room for so many axes.
+    return len(np.unique(np.floor(np.asarray(points, np.float64) / size), axis=0))
 
 
 def explored_unit(

@@ -271,3 +271,11 @@ def test_cells_become_finer_until_there_are_enough(least: int, share: float) -> 
     axis = np.linspace(0.001, 29.999, 300)
     points = np.stack(np.meshgrid(axis, axis), -1).reshape(-1, 2)
     assert resolving_size(points, 3.0, least) == pytest.approx(3.0 * share)
+
+
+@pytest.mark.parametrize("dim", [2, 8, 16, 70])
+def test_cells_are_counted_in_any_number_of_directions(dim: int) -> None:
+    points = np.zeros((300, dim))
+    points[:, 0] = np.arange(300.0) + 0.5  # in 100 cells of size 3
+    assert resolving_size(points, 3.0, 100) == 3.0
+    assert resolving_size(points, 3.0, 101) == pytest.approx(3.0 * 0.8)
