@@ -42,45 +42,35 @@ class Method:
         return self.target == _HESS
 
     def build(self, config: Config, shape: EpisodeShape) -> BaseAgent:
-        agent: BaseAgent = pkgutil.resolve_name(self.target)(config, shape)
+        try:
+            kind = pkgutil.resolve_name(self.target)
+        except (ImportError, AttributeError) as error:
+            raise HessError(f"cannot load the method {self.name!r}: {error}") from error
+        agent: BaseAgent = kind(config, shape)
         return agent
 
     def apply(self, config: Config) -> Config:
-        """The config with this method's overrides."""
         return override(config, {"method": self.name, **self.overrides})
 
 
-_LESSON: dict[str, Any] = {
-    "representation.stability_weight": 0.0,
-    "representation.priority": "uniform",
-    "exploration.probability": 0.0,
-    "high.warmup": "policy",
-}
+_NO_STABILITY: dict[str, Any] = {"representation.stability_weight": 0.0}
+_NO_PRIORITY: dict[str, Any] = {"representation.priority": "uniform"}
+_NO_IMAGINED: dict[str, Any] = {"exploration.extension": 0.0}
+_POLICY_ALONE: dict[str, Any] = {"exploration.probability": 0.0, "high.warmup": "policy"}
+_LESSON = _NO_STABILITY | _NO_PRIORITY | _POLICY_ALONE
 # An episode that ended with success would cost the agent the bonuses that it could still have
 # collected, so all rewards count, at the paper's scale.
-_INTRINSIC: dict[str, Any] = {
-    "exploration.probability": 0.0,
-    "high.warmup": "policy",
-    "high.stop_at_success": False,
-    "high.reward_scale": 0.1,
-}
+_INTRINSIC = _POLICY_ALONE | {"high.stop_at_success": False, "high.reward_scale": 0.1}
 
 _ROWS = (
     Method("hess", "the full method", "3"),
-    Method(
-        "hess-no-stability",
-        "no stability term in φ's loss",
-        "5.4",
-        {"representation.stability_weight": 0.0},
-    ),
-    Method(
-        "hess-no-priority", "φ from uniform samples", "5.4", {"representation.priority": "uniform"}
-    ),
+    Method("hess-no-stability", "no stability term in φ's loss", "5.4", _NO_STABILITY),
+    Method("hess-no-priority", "φ from uniform samples", "5.4", _NO_PRIORITY),
     Method(
         "hess-no-stability-no-priority",
         "neither stability term nor prioritised samples",
         "5.4",
-        {"representation.stability_weight": 0.0, "representation.priority": "uniform"},
+        _NO_STABILITY | _NO_PRIORITY,
     ),
     Method(
         "hess-continuous-stability",
@@ -117,17 +107,12 @@ _ROWS = (
             "exploration.attempts": "all",
         },
     ),
-    Method(
-        "hess-no-imagined",
-        "no extension of selected subgoals",
-        "E.2",
-        {"exploration.extension": 0.0},
-    ),
+    Method("hess-no-imagined", "no extension of selected subgoals", "E.2", _NO_IMAGINED),
     Method(
         "hess-no-imagined-wide",
         "no extension, but a radius of 25",
         "E.2",
-        {"exploration.extension": 0.0, "subgoal_radius": 25.0},
+        _NO_IMAGINED | {"subgoal_radius": 25.0},
     ),
     Method(
         "lesson",
@@ -193,7 +178,7 @@ def import_method(name: str) -> Method:
     if module:
         try:
             importlib.import_module(module)
-        except Exception as error:  # somebody else's module may fail in any way
+        except (Exception, SystemExit) as error:  # somebody else's module may fail in any way
             raise HessError(
                 f"cannot load the method {name!r}: {type(error).__name__}: {error}"
             ) from error

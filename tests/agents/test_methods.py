@@ -161,3 +161,20 @@ def test_a_module_that_fails_is_a_sentence(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(HessError, match=r"cannot load the method .* RuntimeError: no licence"):
         import_method("broken_methods:x")
+
+
+def test_a_module_that_ends_the_program_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ending_methods.py").write_text("import sys\nsys.exit(0)")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(HessError, match=r"cannot load the method .*: SystemExit: 0"):
+        import_method("ending_methods:x")
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize("agent", ["nowhere_at_all:Mine", "hess.agents.flat:Flatt"])
+def test_an_agent_that_is_nowhere_is_a_sentence(agent: str) -> None:
+    register_method("lost", agent)
+    with pytest.raises(HessError, match=r"cannot load the method 'lost': .*(nowhere_at_all|Flatt)"):
+        method("lost").build(tiny_config(), SHAPE)
