@@ -1,4 +1,8 @@
-"""Flat soft actor-critic on (observation, goal): the baseline without a hierarchy (paper §5.2)."""
+"""Flat soft actor-critic on (observation, goal): the baseline without a hierarchy (paper §5.2).
+
+The shortest method there is, and the template for others: a policy that is frozen, the rollout that
+acts in one episode, and the agent that learns.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +18,10 @@ from jaxtyping import Array, PRNGKeyArray
 from hess.agents.agent import BaseAgent, Progress
 from hess.arrays import Floats
 from hess.config import Config
-from hess.learning import transitions
 from hess.learning.inputs import Scaling, fold_scaling, low_scaling
 from hess.learning.networks import HostActor
 from hess.learning.sac import SAC, Batch, Metrics, SACState
+from hess.learning.transitions import flat_batch
 from hess.replay.episode import Episode, EpisodeShape
 from hess.replay.ring import Replay
 from hess.replay.sampling import uniform_index
@@ -97,6 +101,6 @@ class Flat(BaseAgent):
         def sample(key: PRNGKeyArray) -> Batch:
             index = uniform_index(cumulative, key, self.config.low.batch_size)
             stop = self.config.high.stop_at_success
-            return transitions.flat_batch(replay.episodes, index, stop, scaling)
+            return flat_batch(replay.episodes, index, stop, scaling)
 
         return self._sac.learn(state, sample, key, updates)

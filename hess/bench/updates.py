@@ -75,7 +75,7 @@ def update(size: Size) -> Measurement:
     from hess.learning.inputs import no_scaling
     from hess.learning.sac import SAC
     from hess.learning.subgoal_box import SubgoalBox
-    from hess.learning.transitions import low_batch
+    from hess.learning.transitions import LowView, low_batch
     from hess.replay.ring import Replay
     from hess.replay.sampling import uniform_index
 
@@ -83,6 +83,7 @@ def update(size: Size) -> Measurement:
     assert (config.low.hidden, config.low.batch_size) == (HIDDEN, BATCH)
     learner = SAC(config.low, OBSERVATION, ACTION)
     replay = noise_replay(ANT_MAZE, size.stored)
+    view = LowView(no_scaling(ANT_MAZE.observation_dim), SubgoalBox(config.subgoal_radius))
 
     @partial(jax.jit, donate_argnums=0)
     def learn(state: Any, replay: Replay, key: Any, updates: Any) -> Any:
@@ -96,8 +97,7 @@ def update(size: Size) -> Measurement:
                 index,
                 config.low,
                 config.subgoal_interval,
-                box=SubgoalBox(config.subgoal_radius),
-                scaling=no_scaling(ANT_MAZE.observation_dim),
+                view=view,
                 key=subgoal_key,
             )
 

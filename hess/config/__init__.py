@@ -12,26 +12,15 @@ from dataclasses import dataclass, field
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from hess.config.baselines import DadsConfig, FunConfig, IntrinsicConfig
-from hess.config.levels import HighConfig, LevelConfig, LowConfig
-from hess.config.subgoals import ExplorationConfig, RepresentationConfig
+from hess.config.baselines import DadsConfig as DadsConfig
+from hess.config.baselines import FunConfig as FunConfig
+from hess.config.baselines import IntrinsicConfig as IntrinsicConfig
+from hess.config.levels import HighConfig as HighConfig
+from hess.config.levels import LevelConfig as LevelConfig
+from hess.config.levels import LowConfig as LowConfig
+from hess.config.subgoals import ExplorationConfig as ExplorationConfig
+from hess.config.subgoals import RepresentationConfig as RepresentationConfig
 from hess.errors import HessError, unknown
-
-__all__ = [
-    "Config",
-    "DadsConfig",
-    "EvaluationConfig",
-    "ExplorationConfig",
-    "FunConfig",
-    "HighConfig",
-    "IntrinsicConfig",
-    "LevelConfig",
-    "LowConfig",
-    "RecordConfig",
-    "RepresentationConfig",
-    "flat_fields",
-    "override",
-]
 
 
 @dataclass(frozen=True)
@@ -112,7 +101,7 @@ def override(config: Config, values: Mapping[str, Any]) -> Config:
         if name not in known:
             raise unknown("field", name, known)
         part, _, own = name.rpartition(".")
-        owner = getattr(config, part) if part else config
+        owner: Any = getattr(config, part) if part else config
         fitting = _fitting(name, _hints(type(owner))[own], value)
         changed: Any = dataclasses.replace(owner, **{own: fitting})
         config = dataclasses.replace(config, **{part: changed}) if part else changed

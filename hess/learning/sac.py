@@ -147,10 +147,7 @@ class SAC:
             config.target_rate,
         )
         return replace(
-            state,
-            critics=critics,
-            target_critics=target_critics,
-            critic_optimiser=critic_optimiser,
+            state, critics=critics, target_critics=target_critics, critic_optimiser=critic_optimiser
         ), metrics
 
     def _update_actor(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
@@ -25,14 +27,20 @@ def low_reward(kind: str, offsets: Array, next_offsets: Array) -> Array:
     return jnp.linalg.norm(offsets, axis=-1) - after
 
 
+class LowView(NamedTuple):
+    """How the low level sees states and subgoals, and where around φ(s) subgoals may lie."""
+
+    scaling: Scaling
+    box: SubgoalBox
+
+
 def low_batch(
     episodes: Episode,
     index: Index,
     config: LowConfig,
     interval: int,
     *,
-    box: SubgoalBox,
-    scaling: Scaling,
+    view: LowView,
     key: PRNGKeyArray,
 ) -> Batch:
     """Low-level transitions; shares of them with a subgoal from their own future, or any.
@@ -40,10 +48,9 @@ def low_batch(
     The subgoal of a transition stays its goal in the bootstrap, also across segment ends.
     """
     slot, step = index
-    embeddings, next_embeddings = (
-        episodes.embeddings[slot, step],
-        episodes.embeddings[slot, step + 1],
-    )
+    scaling, box = view
+    embeddings, next_embeddings = (episodes.embeddings[slot, each] for each in (step, step + 1))
+    states, next_states = (episodes.observations[slot, each] for each in (step, step + 1))
     share_key, offset_key, anywhere_key = jax.random.split(key, 3)
     share = jax.random.uniform(share_key, (*step.shape, 1))
     later = step + jax.random.randint(offset_key, step.shape, 1, interval + 1)
@@ -55,18 +62,14 @@ def low_batch(
     subgoals = jnp.where(share > kept, embeddings + box.offsets(anywhere), subgoals)
     last = step + 1 == episodes.length[slot]
     return Batch(
-        observations=low_input(
-            config, scaling, episodes.observations[slot, step], embeddings, subgoals
-        ),
+        observations=low_input(config, scaling, states, embeddings, subgoals),
         actions=episodes.actions[slot, step],
         rewards=low_reward(
             config.reward,
             measured(scaling, subgoals - embeddings),
             measured(scaling, subgoals - next_embeddings),
         ),
-        next_observations=low_input(
-            config, scaling, episodes.observations[slot, step + 1], next_embeddings, subgoals
-        ),
+        next_observations=low_input(config, scaling, next_states, next_embeddings, subgoals),
         terminated=(last & episodes.terminated[slot]).astype(jnp.float32),
     )
 

@@ -14,7 +14,7 @@ from hess.config import HighConfig, LowConfig
 from hess.learning.inputs import HighView, Scaling, no_scaling
 from hess.learning.sac import Batch
 from hess.learning.subgoal_box import SubgoalBox
-from hess.learning.transitions import flat_batch, high_batch, low_batch, low_reward
+from hess.learning.transitions import LowView, flat_batch, high_batch, low_batch, low_reward
 from hess.replay.episode import Episode, EpisodeShape, empty_episode
 from hess.replay.sampling import Index
 from tests.agents.tiny import linear, stack
@@ -88,12 +88,8 @@ def low(*pairs: tuple[int, int], **fields: Any) -> Batch:
         "subgoal_input": "absolute",
     }
     config = LowConfig(**(settings | fields))
-    scaling = no_scaling(EPISODES.observations.shape[-1])
-    batch = jax.jit(
-        lambda index, key: low_batch(
-            EPISODES, index, config, C, box=SubgoalBox(RADIUS), scaling=scaling, key=key
-        )
-    )
+    view = LowView(no_scaling(EPISODES.observations.shape[-1]), SubgoalBox(RADIUS))
+    batch = jax.jit(lambda index, key: low_batch(EPISODES, index, config, C, view=view, key=key))
     made: Batch = jax.tree.map(np.asarray, batch(index(pairs), jax.random.key(0)))
     return made
 

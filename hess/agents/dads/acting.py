@@ -53,7 +53,6 @@ class PlannedSkills(NamedTuple):
     plan: Planner
 
     def __call__(self, episode: Episode, step: int, rng: np.random.Generator | None) -> Floats:
-        """Plan from where the episode is to its goal."""
         position = episode.positions[step]
         if not np.isfinite(position).all():
             raise HessError("planning over skills needs x, y: act(observation, goal, position)")

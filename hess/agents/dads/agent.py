@@ -128,11 +128,7 @@ class Dads(BaseAgent):
         rates = (self.config.dads.updates_per_step, self.config.low.updates_per_decision)
         updates = self.updates_due(steps * np.array(rates), slice(0, 2)).tolist()
         skills, low_metrics, dynamics_metrics = self._skills.learn(
-            self.networks.skills,
-            self.replay,
-            self._scaling(),
-            self.key("skills"),
-            updates,
+            self.networks.skills, self.replay, self._scaling(), self.key("skills"), updates
         )
         self.networks = Networks(skills, self.networks.high)
         values = {f"low/{name}": float(value) for name, value in low_metrics.items()}
@@ -159,7 +155,6 @@ class Dads(BaseAgent):
         return values | {"time/high": time.perf_counter() - start}
 
     def state(self) -> Arrays:
-        """With the moment at which control began."""
         return super().state() | {
             "control_start": np.asarray(self.control_start),
             "steps": np.asarray(self._steps),

@@ -115,7 +115,6 @@ class DynamicsLearner:
         return DynamicsState(SkillDynamics(network, states, changes), self._optimiser.init(network))
 
     def rescale(self, state: DynamicsState, moves: Moves) -> DynamicsState:
-        """Measure the scales anew."""
         scales = fit_scale(moves.states), fit_scale(moves.changes)
         return DynamicsState(SkillDynamics(state.model.network, *scales), state.optimiser)
 

@@ -20,10 +20,10 @@ from hess.agents.dads.dynamics import (
     skill_reward,
 )
 from hess.config import Config
-from hess.learning import transitions
 from hess.learning.inputs import HighView, Scaling, scaled
 from hess.learning.sac import SAC, Batch, Metrics, SACState
 from hess.learning.subgoal_box import SubgoalBox
+from hess.learning.transitions import high_batch
 from hess.replay.episode import Episode, EpisodeShape, segment_counts
 from hess.replay.ring import Replay
 from hess.replay.sampling import Index, newest_counts, uniform_index
@@ -152,7 +152,7 @@ class ControlLearner:
         def sample(key: PRNGKeyArray) -> Batch:
             index = uniform_index(cumulative, key, config.batch_size)
             # Embeddings are 0 and r_g is 1: the high-level action is the skill itself.
-            return transitions.high_batch(
+            return high_batch(
                 replay.episodes, index, config, interval, box=SubgoalBox(1.0), view=HighView()
             )
 

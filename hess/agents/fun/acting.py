@@ -55,7 +55,6 @@ class FunPolicy:
         return FunRollout(self, episode, None)
 
     def see(self, observation: Floats, goal: Floats) -> Sight:
-        """Scale and perceive. [obs], [goal]."""
         inputs = scaled(self.scaling, np.concatenate([observation, goal]))
         seen, aim = np.split(inputs, [len(observation)])
         perceived = np.maximum(self.perception(seen), 0.0)

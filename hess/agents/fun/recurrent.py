@@ -39,7 +39,6 @@ class LSTM(eqx.Module):
 
     @property
     def units(self) -> int:
-        """Size of the output."""
         return int(self.recurrent.shape[0])
 
     def step(self, memory: Memory, projected: Array) -> Memory:

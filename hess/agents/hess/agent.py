@@ -17,18 +17,18 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
 from hess.agents.agent import BaseAgent, Policy, Progress
-from hess.agents.diagnostics import known_shares, position_fit, segment_diagnostics
+from hess.agents.diagnostics import segment_diagnostics
 from hess.agents.hess.acting import HierarchyPolicy
 from hess.agents.hess.bonuses.bonus import SubgoalSpace
 from hess.agents.hess.exploration.explorer import Explorer
 from hess.agents.hess.high_level import HighLevel, HighState
+from hess.agents.hess.known import Known
 from hess.agents.hess.random_episodes import RandomPolicy, relabel, with_subgoals
 from hess.agents.hess.representation import Representation, RepresentationState, update_is_due
-from hess.agents.hess.rollouts import ViewedActor, sample_states
+from hess.agents.hess.rollouts import ViewedActor
 from hess.agents.hess.snapshot_content import take_snapshot
 from hess.arrays import Arrays, Floats
 from hess.config import Config, override
-from hess.learning import transitions
 from hess.learning.inputs import (
     HighView,
     Moments,
@@ -40,16 +40,13 @@ from hess.learning.inputs import (
     low_input_dim,
     low_scaling,
 )
-from hess.learning.networks import MLP, HostActor, HostMLP
-from hess.learning.sac import SAC, Metrics, SACState
-from hess.learning.subgoal_box import SubgoalBox, weighted_box
+from hess.learning.networks import MLP, HostMLP
+from hess.learning.sac import SAC, Batch, Metrics, SACState
+from hess.learning.transitions import LowView, low_batch
 from hess.learning.trees import prefixed, select
 from hess.replay.episode import Episode, EpisodeShape, segment_counts
 from hess.replay.ring import Replay
 from hess.replay.sampling import uniform_index
-
-_PROBE_STATES = 1_000  # fixed batch on which φ's change is measured
-_SEEN_STATES = 5_000  # drawn anew for what φ tells of a state
 
 
 class Networks(eqx.Module):
@@ -88,9 +85,7 @@ class Hess(BaseAgent):
         self.explorer = Explorer(config, dim)
         self.successes = 0
         self.goal_moments = Moments(shape.goal_dim)
-        self._known: Floats = np.zeros(shape.observation_dim)  # share of each entry that φ tells
-        self._random_variance: Floats = np.zeros(shape.observation_dim)  # before the first φ
-        self._probe_states = np.zeros((_PROBE_STATES, shape.observation_dim), np.float32)
+        self._known = Known(shape.observation_dim)
         self._learn_low = jax.jit(self._low_updates, donate_argnums=0)
         self._learn_high = jax.jit(self._high.learn, donate_argnums=0)
 
@@ -103,9 +98,8 @@ class Hess(BaseAgent):
         """Freeze both levels, φ and the candidates with their measures (lines 5-6)."""
         if not self.has_representation:
             return RandomPolicy(self.config)
-        return self._hierarchy_policy(
-            self.explorer.set_probability(progress, self.recent_success())
-        )
+        probability = self.explorer.set_probability(progress, self.recent_success())
+        return self._hierarchy_policy(probability)
 
     def evaluation_policy(self) -> Policy:
         """Both levels as they are, without candidates; who wants samples gets them every time."""
@@ -122,13 +116,15 @@ class Hess(BaseAgent):
         pool = None
         if probability > 0:
             pool = self.explorer.candidates(self._phi, self.replay, self.key("pool"))
+        high, sizes = self.networks.high, (self.shape.observation_dim, self.shape.subgoal_dim)
+        choices = self.config.high.choices
         return HierarchyPolicy(
             config=self.config,
             representation=HostMLP(self._phi),
             low=host_low_actor(self.config.low, self._scaling(), self.networks.low.actor),
-            high=self._host_high(),
+            high=host_high_actor(self._high_view(), high.actor, high.critics, choices, sizes),
             uniform_subgoals=self._is_warming_up(),
-            box=self._box(),
+            box=self.explorer.box(),
             unit=self.explorer.unit,
             probability=probability,
             pool=pool,
@@ -140,22 +136,11 @@ class Hess(BaseAgent):
             scaling = scaling._replace(metric=self.explorer.metric)
         if not self.config.low.hide_explained:
             return scaling
-        return hide(scaling, self._known * self.moments.growth(self._random_variance))
-
-    def _box(self) -> SubgoalBox:
-        """A subgoal asks for a place, and hardly for a pose."""
-        if self.config.exploration.least_weight == 1:
-            return SubgoalBox(self.explorer.radius)
-        return weighted_box(self.explorer.radius, self.explorer.metric)
+        return hide(scaling, self._known.hidden(self.moments))
 
     def _high_view(self) -> HighView:
         seen = self.moments, self.explorer.embeddings, self.goal_moments
         return high_view(self.config.high, self._phi, *seen)
-
-    def _host_high(self) -> HostActor:
-        high, sizes = self.networks.high, (self.shape.observation_dim, self.shape.subgoal_dim)
-        choices = self.config.high.choices
-        return host_high_actor(self._high_view(), high.actor, high.critics, choices, sizes)
 
     def _is_warming_up(self) -> bool:
         """Before the first success there is no reward that the high level could learn from."""
@@ -207,17 +192,13 @@ class Hess(BaseAgent):
         low_updates, high_updates = self.updates_due(decisions * rates)
 
         start = time.perf_counter()
+        view = LowView(self._scaling(), self.explorer.box())
         low, low_metrics = self._learn_low(
-            self.networks.low,
-            self.replay,
-            self._scaling(),
-            self._box(),
-            key=self.key("low"),
-            updates=low_updates,
+            self.networks.low, self.replay, view, self.key("low"), low_updates
         )
         values = {f"low/{name}": float(value) for name, value in low_metrics.items()}
         middle = time.perf_counter()
-        space = SubgoalSpace(self._phi, self._box(), self._high_view())
+        space = SubgoalSpace(self._phi, self.explorer.box(), self._high_view())
         high = HighState(self.networks.high, self.networks.bonus)
         high = self._high.refresh(high, self.explorer, space.network, self.replay)
         high, high_metrics = self._learn_high(
@@ -229,64 +210,39 @@ class Hess(BaseAgent):
         return values | {"time/low": middle - start, "time/high": time.perf_counter() - middle}
 
     def _low_updates(
-        self,
-        state: SACState,
-        replay: Replay,
-        scaling: Scaling,
-        box: SubgoalBox,
-        *,
-        key: PRNGKeyArray,
-        updates: Array,
+        self, state: SACState, replay: Replay, view: LowView, key: PRNGKeyArray, updates: Array
     ) -> tuple[SACState, Metrics]:
         config, interval = self.config.low, self.config.subgoal_interval
-        cumulative = jnp.cumsum(replay.episodes.length)
+        episodes, cumulative = replay.episodes, jnp.cumsum(replay.episodes.length)
 
-        def sample(key: PRNGKeyArray) -> Any:
+        def sample(key: PRNGKeyArray) -> Batch:
             index_key, subgoal_key = jax.random.split(key)
             index = uniform_index(cumulative, index_key, config.batch_size)
-            return transitions.low_batch(
-                replay.episodes,
-                index,
-                config,
-                interval,
-                box=box,
-                scaling=scaling,
-                key=subgoal_key,
-            )
+            return low_batch(episodes, index, config, interval, view=view, key=subgoal_key)
 
         return self._low.learn(state, sample, key, updates)
 
     def _update_representation(self, report: Progress) -> dict[str, float]:
         """Line 14: m minibatches of Eq. 3 against φ as it was before."""
         start = time.perf_counter()
-        state, learner = self.networks.representation, self._representation
-        first = int(state.updates) == 0
+        before, first = self.networks.representation, not self.has_representation
         if first:
-            sampled = sample_states(state.network, self.replay, self.key("probe"), _PROBE_STATES)
-            self._probe_states = np.asarray(sampled.observations)
-            self._random_variance = self.moments.variance
-        old, before = self.embed(self._probe_states), None if first else state.network
-        state, metrics = learner.update(state, self.replay, self.key("representation"), report)
+            self._known.begin(before.network, self.replay, self.key("probe"), self.moments)
+        state, metrics = self._representation.update(
+            before, self.replay, self.key("representation"), report
+        )
         self.networks = replace(self.networks, representation=state)
-        new = self.embed(self._probe_states)
-        random = None if first else new
-        self.explorer.fit_to_representation(state.network, self.replay, before, random)
         if first:
-            interval = self.config.subgoal_interval
-            self.replay = relabel(self.replay, state.network, self.explorer.radius, interval)
+            self.explorer.fit_to_representation(state.network, self.replay, None, None)
+            radius, interval = self.explorer.radius, self.config.subgoal_interval
+            self.replay = relabel(self.replay, state.network, radius, interval)
             self.replay_revision += 1
+        else:
+            random = self._known.embed_random(state.network)
+            self.explorer.fit_to_representation(state.network, self.replay, before.network, random)
         self._refresh_novelty()
-        seen = sample_states(state.network, self.replay, self.key("fit"), _SEEN_STATES)
-        embeddings = np.asarray(seen.embeddings)
-        fit = position_fit(embeddings, np.asarray(seen.positions))
-        self._known = known_shares(embeddings, np.asarray(seen.observations))
-        return {
-            **metrics,
-            **fit,
-            "representation/change": float(np.linalg.norm(new - old, axis=-1).mean()),
-            "representation/span": float(np.ptp(new, axis=0).max()),
-            "time/representation": time.perf_counter() - start,
-        }
+        metrics |= self._known.measure(before.network, state.network, self.replay, self.key("fit"))
+        return metrics | {"time/representation": time.perf_counter() - start}
 
     def _refresh_novelty(self) -> None:
         high = ViewedActor(self.networks.high.actor, self._high_view())
@@ -297,22 +253,16 @@ class Hess(BaseAgent):
 
     def state(self) -> Arrays:
         """With what is known of φ and of the space that is explored."""
-        arrays = super().state() | {
-            "replay_revision": np.asarray(self.replay_revision),
-            "probe_states": self._probe_states,
-            "known": self._known,
-            "random_variance": self._random_variance,
-            "explorer.successes": np.asarray(self.successes),
-        }
+        arrays = super().state() | self._known.state()
+        arrays["replay_revision"] = np.asarray(self.replay_revision)
+        arrays["explorer.successes"] = np.asarray(self.successes)
         arrays |= prefixed(self.goal_moments.state(), "goal_moments.")
         return arrays | prefixed(self.explorer.state(), "explorer.")
 
     def restore(self, arrays: Arrays) -> None:
         super().restore(arrays)
+        self._known.restore(arrays)
         self.replay_revision = int(arrays["replay_revision"])
-        self._probe_states = arrays["probe_states"]
-        self._known = arrays["known"]
-        self._random_variance = arrays["random_variance"]
         self.successes = int(arrays["explorer.successes"])
         self.goal_moments.restore(select(arrays, "goal_moments."))
         self.explorer.restore(select(arrays, "explorer."))
@@ -320,10 +270,5 @@ class Hess(BaseAgent):
     def snapshot(self) -> Arrays:
         if not self.has_representation:
             return {}
-        return take_snapshot(
-            self._phi,
-            self.replay,
-            self.explorer.measures,
-            self.key("snapshot"),
-            interval=self.config.subgoal_interval,
-        )
+        interval, key = self.config.subgoal_interval, self.key("snapshot")
+        return take_snapshot(self._phi, self.replay, self.explorer.measures, key, interval=interval)

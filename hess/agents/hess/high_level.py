@@ -43,7 +43,6 @@ class HighLevel:
         self.bonus: Bonus | None = None if kind is None else kind(config, shape)
 
     def init(self, key: PRNGKeyArray) -> HighState:
-        """A fresh policy and a bonus that knows nothing."""
         bonus = None if self.bonus is None else self.bonus.init(jax.random.fold_in(key, 1))
         return HighState(self.sac.init(key), bonus)
 

@@ -62,7 +62,6 @@ class Representation:
         self._chunk = jax.jit(self.chunk)
 
     def init(self, key: PRNGKeyArray) -> RepresentationState:
-        """A random φ that has had no update."""
         network = MLP([self.observation_dim, *self.config.hidden, self.dim], key)
         updates = jnp.zeros((), jnp.int32)
         return RepresentationState(network, self.optimiser.init(network), updates)

@@ -42,7 +42,6 @@ class Prediction(Bonus):
         return PredictionState(model, self.optimiser.init(model))
 
     def update(self, state: PredictionState, segments: Segments) -> PredictionState:
-        """One gradient step on the mean error."""
         gradient = jax.grad(lambda model: prediction_errors(model, segments).mean())(state.model)
         return PredictionState(*self.optimiser.step(state.model, gradient, state.optimiser))
 

@@ -65,7 +65,6 @@ class Successor(Bonus):
         return SuccessorState(successor, target, self.optimiser.init(successor))
 
     def update(self, state: SuccessorState, segments: Segments) -> SuccessorState:
-        """One step of TD learning, then of the target."""
         targets = successor_targets(state.target, segments, self.config.discount)
 
         def loss(successor: MLP) -> Array:

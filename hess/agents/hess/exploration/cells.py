@@ -76,7 +76,6 @@ class CellTable:
         return np.where(self.keys[place] == keys, self.values[place], 0.0)
 
     def contains(self, keys: Keys) -> NDArray[np.bool_]:
-        """Whether the cell of each key has an entry."""
         return np.isin(keys, self.keys)
 
     def scale(self, factor: float) -> None:
@@ -98,5 +97,4 @@ class CellTable:
 
     @classmethod
     def stored(cls, arrays: dict[str, Any], name: str) -> CellTable:
-        """What `state` gave under that name."""
         return cls(arrays[f"{name}.keys"], arrays[f"{name}.values"])

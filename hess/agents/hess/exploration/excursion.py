@@ -96,8 +96,10 @@ class Excursion:
             self._ends[self._graph.surroundings(cell, self._places)] += 1
         late = segment >= _WAYPOINT_SHARE * self._segments
         astray = cell >= 0 and not np.isfinite(self._steps[cell])
-        if self._waypoint is not None and (late or astray or self._is_at(self._waypoint, current)):
-            self._waypoint = None
+        if self._waypoint is not None:
+            there = self._places.reached(int(self._graph.keys[self._waypoint]), current)
+            if late or astray or there:
+                self._waypoint = None
 
     def _note_obstacle(self, end: Floats) -> None:
         """Where the segment that ends here got nowhere, something is in its way."""
@@ -106,9 +108,6 @@ class Excursion:
             return
         if aim.progress(end) < self._config.least_progress:
             self._obstacles.append(Obstacle(end, _direction(aim.start, aim.imagined)))
-
-    def _is_at(self, cell: int, current: Floats) -> bool:
-        return self._places.reached(int(self._graph.keys[cell]), current)
 
     def pursue(self, selection: Selection) -> None:
         """The segment that begins is to reach this."""
@@ -126,15 +125,13 @@ class Excursion:
     def _behind_obstacles(self) -> NDArray[np.bool_]:
         """Which pool states lie where this episode got stuck on its way from here. -> [P]."""
         behind = np.zeros(len(self._pool.embeddings), np.bool_)
-        near = [each for each in self._obstacles if self._is_near(each.place)]
+        size = self._places.size
+        near = [each for each in self._obstacles if np.linalg.norm(each.place - self._here) < size]
         if near:
             directions = _direction(self._here, self._pool.project(self._pool.embeddings))
             for each in near:
                 behind |= directions @ each.direction > _SAME_DIRECTION
         return behind
-
-    def _is_near(self, place: Floats) -> bool:
-        return bool(np.linalg.norm(place - self._here) < self._places.size)
 
     def _no_detour(self) -> NDArray[np.bool_]:
         cells = self._pool.cells

@@ -28,6 +28,7 @@ from hess.arrays import Arrays, Floats
 from hess.config import Config
 from hess.learning.inputs import Moments
 from hess.learning.networks import MLP
+from hess.learning.subgoal_box import SubgoalBox, weighted_box
 from hess.learning.trees import prefixed, select
 from hess.replay.episode import Episode, segment_counts
 from hess.replay.ring import Replay
@@ -51,6 +52,12 @@ class Explorer:
     def radius(self) -> float:
         """r_g in φ's units."""
         return self.unit * self.config.subgoal_radius
+
+    def box(self) -> SubgoalBox:
+        """Where subgoals lie around φ(s): they ask for a place, and hardly for a pose."""
+        if self.config.exploration.least_weight == 1:
+            return SubgoalBox(self.radius)
+        return weighted_box(self.radius, self.metric)
 
     def set_probability(self, progress: float, success: float) -> float:
         """p for the next policy, at this share of training and with this recent success."""
@@ -155,7 +162,6 @@ class Explorer:
         return pool
 
     def metrics(self) -> dict[str, float]:
-        """For every round."""
         return {
             "exploration/probability": self.probability,
             "exploration/unit": self.unit,

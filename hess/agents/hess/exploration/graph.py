@@ -119,7 +119,6 @@ class Edges:
         """The space is divided into other places."""
 
     def state(self) -> dict[str, Any]:
-        """All arrays that a checkpoint must hold."""
         return {}
 
     def restore(self, arrays: dict[str, Any]) -> None:

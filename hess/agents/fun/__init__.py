@@ -1,1 +1,0 @@
-"""FeUdal Networks (Vezhnevets et al. 2017), the baseline `fun`."""
