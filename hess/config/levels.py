@@ -1,4 +1,4 @@
-"""The two levels of the hierarchy."""
+"""The two levels of the hierarchy; a field without a text has that of `LevelConfig`."""
 
 from __future__ import annotations
 
@@ -41,17 +41,12 @@ class LowConfig(LevelConfig):
     """The low level: reaches subgoals."""
 
     layer_norm: bool = True
-    """Layer normalisation in the critics' hidden layers."""
     learning_rate: float = 3e-4
-    """Learning rate of actor, critics and temperature."""
     discount: float = 0.95
-    """γ of this level."""
     updates_per_decision: float = 0.4
     """Gradient updates per environment step."""
     actor_interval: int = 2
-    """Updates of the critics per update of actor and temperature."""
     initial_temperature: float = 0.018
-    """Entropy temperature at the start; it is tuned automatically from there."""
     reward: Literal["distance", "progress"] = "progress"
     """-‖g - φ(s')‖ (the paper), or the decrease of that distance in one step."""
     subgoal_input: Literal["absolute", "relative"] = "relative"
@@ -73,11 +68,9 @@ class HighConfig(LevelConfig):
     """The high level: sets subgoals."""
 
     layer_norm: bool = True
-    """Layer normalisation in the critics' hidden layers."""
     reward_scale: float = 1.0
     """Factor on the summed reward of a segment."""
     learning_rate: float = 3e-4
-    """Learning rate of actor, critics and temperature."""
     weight_decay: float = 0.3
     """Share of the hidden weights, times the learning rate, that each update takes away (AdamW).
     Without it they grow until a step of Adam hardly turns them any more, and a high level that has

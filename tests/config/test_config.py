@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from hess import config as config_module
-from hess.config import Config, RepresentationConfig, flat_fields, override
+from hess.config import Config, LevelConfig, RepresentationConfig, flat_fields, override
 from hess.config.presets import PRESETS, preset
 from hess.errors import HessError
 from hess.runs.folder import from_json
@@ -189,4 +189,9 @@ def test_every_field_is_documented() -> None:
         and not (isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant))
         and not ast.unparse(field.annotation).endswith("Config")
     ]
-    assert undocumented == []
+    levels = {
+        f"{level}.{field.name}"
+        for level in ("LowConfig", "HighConfig")
+        for field in dataclasses.fields(LevelConfig)
+    }
+    assert set(undocumented) <= levels  # whose base has the text

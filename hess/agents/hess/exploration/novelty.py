@@ -80,14 +80,24 @@ class Immediate(Novelty):
         return visits.counts.at(visits.places, points)
 
 
-class Cumulative(Novelty):
-    """N of every place that holds a segment boundary, Eq. 4: a weighted mean over rollouts."""
-
-    follows_rollouts = True
+class Tabulated(Novelty):
+    """A novelty that is worked out for all places at once."""
 
     def __init__(self, config: ExplorationConfig):
         super().__init__(config)
         self.table = CellTable()
+
+    def state(self) -> dict[str, Any]:
+        return self.table.state("cumulative_counts")
+
+    def restore(self, arrays: dict[str, Any]) -> None:
+        self.table = CellTable.stored(arrays, "cumulative_counts")
+
+
+class Cumulative(Tabulated):
+    """N of every place that holds a segment boundary, Eq. 4: a weighted mean over rollouts."""
+
+    follows_rollouts = True
 
     def refresh(self, visits: Visits, rollouts: Boundaries) -> None:
         """N of all stored rollouts under φ and counts as they are now."""
@@ -113,12 +123,6 @@ class Cumulative(Novelty):
         counts = visits.counts.at(visits.places, points)
         return np.where(self.table.contains(keys), self.table.get(keys), counts)
 
-    def state(self) -> dict[str, Any]:
-        return self.table.state("cumulative_counts")
-
-    def restore(self, arrays: dict[str, Any]) -> None:
-        self.table = CellTable.stored(arrays, "cumulative_counts")
-
 
 class Importance(Cumulative):
     """N with importance weights instead of the age discount (Appendix E.3)."""
@@ -130,7 +134,7 @@ class Importance(Cumulative):
         return values, np.ones_like(values)
 
 
-class Reachable(Novelty):
+class Reachable(Tabulated):
     """The log count of the least visited place that chains of edges lead to, with their cost.
 
     The log count is that of a place and all that touch it: a cell of which only a corner can be
@@ -138,10 +142,6 @@ class Reachable(Novelty):
     """
 
     needs_graph = True
-
-    def __init__(self, config: ExplorationConfig):
-        super().__init__(config)
-        self.table = CellTable()
 
     def at(self, visits: Visits, points: Floats) -> Floats:
         """The log count as it is; of a place that the graph does not have, its own."""
@@ -166,12 +166,6 @@ class Reachable(Novelty):
     def wear(self, visits: Visits) -> Wear:
         """Wear counts before chains are followed."""
         return PlaceGraph.reachable
-
-    def state(self) -> dict[str, Any]:
-        return self.table.state("cumulative_counts")
-
-    def restore(self, arrays: dict[str, Any]) -> None:
-        self.table = CellTable.stored(arrays, "cumulative_counts")
 
 
 def discounted_sums(counts: Floats, discount: float) -> Floats:
