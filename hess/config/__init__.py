@@ -102,7 +102,7 @@ def override(config: Config, values: Mapping[str, Any]) -> Config:
             raise unknown("field", name, known)
         part, _, own = name.rpartition(".")
         owner: Any = getattr(config, part) if part else config
-        fitting = _fitting(name, _hints(type(owner))[own], value)
+        fitting = _fitting(name, _hints(owner.__class__)[own], value)
         changed: Any = dataclasses.replace(owner, **{own: fitting})
         config = dataclasses.replace(config, **{part: changed}) if part else changed
     return config

@@ -16,7 +16,7 @@ from hess.agents.hess.agent import Hess
 from hess.agents.hess.random_episodes import RandomPolicy
 from hess.arrays import Floats
 from hess.config import override
-from hess.replay.episode import Episode
+from hess.replay.episode import Episode, empty_episode
 from hess.replay.ring import Replay
 from tests.agents.tiny import INTERVAL, SHAPE, play, tiny_config
 
@@ -209,12 +209,11 @@ def test_evaluation_has_no_candidates(story: Story) -> None:
 def test_samples_are_drawn_in_every_episode_of_an_evaluation_policy() -> None:
     agent = Hess(tiny_config(exploration__greedy_share=1.0), SHAPE)
     for seed in range(2):
-        agent.learn([play(agent.policy(0.0), seed)], ignore)
-    assert agent.successes == 0  # in training, subgoals would be drawn uniformly
-    first, other = (play(agent.evaluation_policy(), seed) for seed in (0, 1))
-    assert isinstance(agent.evaluation_policy(), HierarchyPolicy)
-    first.observations[0] = other.observations[0] = 0.0
-    assert not np.array_equal(first.actions[0], other.actions[0])
+        agent.learn([play(agent.policy(0.0), seed, success_at=3)], ignore)
+    policy = agent.evaluation_policy()
+    assert isinstance(policy, HierarchyPolicy)
+    drawn = [policy.start(empty_episode(SHAPE), np.random.default_rng(seed)) for seed in range(3)]
+    assert len({tuple(rollout.act(0)) for rollout in drawn}) == 3
 
 
 def test_a_random_round_that_comes_late_is_embedded_when_it_is_stored(story: Story) -> None:
