@@ -52,8 +52,15 @@ class Fun(BaseAgent):
         self.networks: FunState = self._learner.init(self._key)
 
     def policy(self, progress: float) -> FunPolicy:
-        config, network = self.config, self.networks.network
-        return FunPolicy(network, self._scaling(), config.subgoal_interval, config.fun.random_goals)
+        return self._policy(self.config.fun.random_goals)
+
+    def evaluation_policy(self) -> FunPolicy:
+        """With the manager's own goals, also where actions are drawn."""
+        return self._policy(random_goals=0.0)
+
+    def _policy(self, random_goals: float) -> FunPolicy:
+        interval, network = self.config.subgoal_interval, self.networks.network
+        return FunPolicy(network, self._scaling(), interval, random_goals)
 
     def _scaling(self) -> Scaling:
         """Of observation and goal: on-policy learning is sensitive to their size."""

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hess.agents.fun.agent import Fun
-from hess.config import Config
+from hess.config import Config, override
 from hess.errors import HessError
 from hess.runs.folder import RunFolder
 from hess.runs.logs import read_metrics
@@ -134,3 +134,9 @@ def test_a_stopped_run_resumes_bit_for_bit(tmp_path: Path) -> None:
     rings = [jax.tree.leaves(each.agent.replay) for each in (first, second)]
     for one, two in zip(*rings, strict=True):
         assert np.array_equal(one, two)
+
+
+def test_an_evaluation_policy_follows_the_manager_s_goals_alone() -> None:
+    agent = Fun(override(small_config(), {"fun.random_goals": 1.0}), FUN_SHAPE)
+    assert play(agent.policy(0.0), 0, FUN_SHAPE).active.all()
+    assert not play(agent.evaluation_policy(), 0, FUN_SHAPE).active.any()
