@@ -8,38 +8,27 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import hashlib
 import importlib
 import logging
 import os
 import platform
-import subprocess
 import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
-from hess.errors import HessError
+from hess.errors import HessError, require_at_least
+from hess.files import reason
 
-PACKAGES = ("jax", "jaxlib", "equinox", "optax", "numpy", "gymnasium", "mujoco", "safetensors")
 # What EGL needs to draw without a display; .ci/run installs the same.
 RENDERING_PACKAGES = ("libegl1", "libgl1", "libgl1-mesa-dri")
 _OPENGL = ("libOpenGL.so.0", "libGL.so.1", "libGLESv2.so.2")  # PyOpenGL takes the first it finds
 MATMUL = "HESS_MATMUL"
-_MATMUL_BEFORE = "HESS_PRODUCTS"  # still read
-SETTINGS = (
-    MATMUL,
-    _MATMUL_BEFORE,
-    "JAX_PLATFORMS",
-    "MUJOCO_GL",
-    "NPROC",
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "XLA_FLAGS",
-)
+MATMUL_BEFORE = "HESS_PRODUCTS"  # still read
 
 _XLA_FLAGS = {
     # What is left to XLA is multiplied by Eigen: on two cores a tenth faster than by YNN.
@@ -51,8 +40,6 @@ _XLA_FLAGS = {
 }
 
 _log = logging.getLogger(__name__)
-
-
 _chosen: tuple[tuple[int, ...] | None, int | None] | None = None  # cores and threads
 
 
@@ -72,9 +59,13 @@ def configure(cores: Sequence[int] | None = None, threads: int | None = None) ->
             " call hess.runtime.configure(...) at the start of the program"
         )
     if pinned is not None:
-        _pin(pinned)
+        if not can_pin():
+            raise HessError(f"{platform.system()} cannot pin a process to cores; leave cores out")
+        require_cores(pinned)
+        os.sched_setaffinity(0, pinned)
     if threads is not None:
-        _limit_threads(threads)
+        require_at_least("threads", threads, 1)
+        os.environ["NPROC"] = str(threads)  # the size of XLA's thread pool on the CPU
     # The actor's two small matmuls: waking a second BLAS thread costs more than it brings.
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
@@ -87,7 +78,7 @@ def configure(cores: Sequence[int] | None = None, threads: int | None = None) ->
 
 
 def available_cores() -> list[int]:
-    """The cores this process may run on."""
+    """Those that this process may run on."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))
@@ -133,13 +124,6 @@ def rendering_advice() -> str:
     return f"MUJOCO_GL={os.environ['MUJOCO_GL']} does not work here: try MUJOCO_GL=egl; {works}"
 
 
-def _pin(cores: tuple[int, ...]) -> None:
-    if not can_pin():
-        raise HessError(f"{platform.system()} cannot pin a process to cores; leave cores out")
-    require_cores(cores)
-    os.sched_setaffinity(0, cores)
-
-
 def require_cores(cores: Sequence[int]) -> None:
     """Refuse cores that this process may not run on."""
     valid = available_cores()
@@ -149,15 +133,9 @@ def require_cores(cores: Sequence[int]) -> None:
         raise HessError(f"cannot run on cores: {bad}; cores: {', '.join(map(str, valid))}")
 
 
-def _limit_threads(threads: int) -> None:
-    if threads < 1:
-        raise HessError(f"threads must be at least 1, not {threads}")
-    os.environ["NPROC"] = str(threads)  # the size of XLA's thread pool on the CPU
-
-
 def matmul_choice() -> str:
     """Who is to multiply matrices on the CPU: "own", "xla", or whatever is possible."""
-    name = MATMUL if os.environ.get(MATMUL) else _MATMUL_BEFORE
+    name = MATMUL if os.environ.get(MATMUL) else MATMUL_BEFORE
     value = os.environ.get(name, "")
     if value not in ("", "own", "xla"):
         raise HessError(f"{name} is {value!r}; choices: own, xla")
@@ -165,11 +143,8 @@ def matmul_choice() -> str:
 
 
 def _choose_xla_flags() -> None:
-    """XLA ends the process at a flag that it does not know, hence only for versions that have them.
-
-    A flag that the user has set stays as it is.
-    """
-    if not (_version("jaxlib") or "").startswith("0.10."):
+    """For versions that have them: XLA ends the process at a flag that it does not know."""
+    if not (version_of("jaxlib") or "").startswith("0.10."):
         return
     given = os.environ.get("XLA_FLAGS", "")
     ours = [f"--{name}={value}" for name, value in _XLA_FLAGS.items() if name not in given]
@@ -183,9 +158,6 @@ def share_gpu(share: float) -> None:
         os.environ.setdefault("XLA_PYTHON_CLIENT_MEM_FRACTION", f"{0.9 * share:.3f}")
 
 
-# --- the compilation cache ------------------------------------------------------------------
-
-
 def cache_folder() -> Path:
     """Where compiled programs are kept: per user, per jaxlib, per kind of CPU.
 
@@ -194,7 +166,7 @@ def cache_folder() -> Path:
     root = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     flags = _cpu_info("flags") or _cpu_info("Features") or ""
     kind = hashlib.sha256(f"{cpu_model()}{flags}".encode()).hexdigest()[:8]
-    return Path(root) / "hess" / f"jaxlib-{_version('jaxlib')}-{kind}"
+    return Path(root) / "hess" / f"jaxlib-{version_of('jaxlib')}-{kind}"
 
 
 def cache_problem(folder: Path) -> str | None:
@@ -204,9 +176,10 @@ def cache_problem(folder: Path) -> str | None:
         with tempfile.TemporaryFile(dir=folder):
             return None
     except OSError as error:
-        return error.strerror or str(error)
+        return reason(error)
 
 
+@functools.cache  # what is wrong with the folder is said once
 def _use_compilation_cache() -> None:
     if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
         return
@@ -241,10 +214,11 @@ def drop_damaged_entries(folder: Path) -> None:
     try:
         marker.touch()
         for entry in folder.glob("*-cache"):
-            if entry.stat().st_mtime < since - 1.0:
-                continue
             try:
-                decompress(entry.read_bytes())
+                if entry.stat().st_mtime >= since - 1.0:
+                    decompress(entry.read_bytes())
+            except FileNotFoundError:
+                continue  # another process that starts just now was faster
             except Exception:  # each library has its own error for a torn stream
                 entry.unlink(missing_ok=True)
     except OSError as error:
@@ -259,43 +233,9 @@ def _decompressor() -> Callable[[bytes], bytes]:
     return zlib.decompress
 
 
-# --- what this machine is -------------------------------------------------------------------
-
-
-def describe() -> dict[str, Any]:
-    """Versions, machine and commit, for a run's metadata.json."""
-    commit, dirty = _commit()
-    jax, library = sys.modules.get("jax"), sys.modules.get("hess.native.library")
-    return {
-        "hess": _version("hess"),
-        "commit": commit,
-        "dirty": dirty,
-        "python": platform.python_version(),
-        "packages": {name: _version(name) for name in PACKAGES},
-        "platform": platform.platform(),
-        "cpu": cpu_model(),
-        "cores": os.cpu_count(),
-        "affinity": available_cores(),
-        "memory_gib": memory_gib(),
-        "devices": [str(device) for device in jax.devices()] if jax else None,
-        "products": library.kind() if jax and library else None,
-        "settings": {name: os.environ[name] for name in SETTINGS if name in os.environ},
-    }
-
-
 def cpu_model() -> str:
     """The processor's name."""
     return _cpu_info("model name") or platform.processor() or platform.machine()
-
-
-def machine_memory() -> int:
-    """Physical memory in bytes."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-def memory_gib() -> float:
-    """Physical memory in GiB."""
-    return round(machine_memory() / 2**30, 1)
 
 
 def _cpu_info(key: str) -> str | None:
@@ -307,33 +247,9 @@ def _cpu_info(key: str) -> str | None:
     return None
 
 
-def _version(package: str) -> str | None:
+def version_of(package: str) -> str | None:
+    """The version that is installed, if it is."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
-
-
-def _commit() -> tuple[str | None, bool | None]:
-    """The commit of the checkout that runs, and whether files differ from it; None outside one."""
-    root = Path(__file__).resolve().parent.parent
-    # Installed into somebody else's checkout, git would name that project's commit.
-    if not (root / ".git").exists():
-        return None, None
-    commit = _git(root, "rev-parse", "HEAD")
-    changes = _git(root, "status", "--porcelain", "--untracked-files=no")
-    return commit, None if changes is None else bool(changes)
-
-
-def _git(root: Path, *arguments: str) -> str | None:
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(root), *arguments],
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None  # no git on this machine, or a checkout git refuses to read
-    return done.stdout.strip()

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from hess import runtime
+from hess import machine
 from hess.bench.measuring import FULL, Goal, Row, Size
 from hess.bench.processes import rows_of
 from hess.bench.updates import baseline_rows, limit_rows
@@ -109,7 +109,7 @@ class BenchTable:
             "format": FORMAT,
             "quick": self.size != FULL,
             "cores": self.cores,
-            "machine": runtime.describe(),
+            "machine": machine.describe(),
             "rows": [row.to_json() for row in self.rows],
             "skipped": self.skipped,
         }

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from hess import runtime
+from hess import machine, runtime
 from hess.native import library
 
 EXTRAS = {"bench": ("stable_baselines3", "torch"), "ray": ("ray",), "tsne": ("sklearn",)}
@@ -113,7 +113,7 @@ def check_machine() -> Iterator[Finding]:
     """Cores, memory, and room for runs in the working folder."""
     usable = f"{len(runtime.available_cores())} of {os.cpu_count()} cores usable"
     yield Finding("processor", f"{usable}, {runtime.cpu_model()}")
-    memory, free = runtime.memory_gib(), shutil.disk_usage(Path.cwd()).free / 2**30
+    memory, free = machine.memory_gib(), shutil.disk_usage(Path.cwd()).free / 2**30
     advice = "AntMaze with a replay of a million steps takes up to 1.5 GB: lower the capacity"
     yield Finding("memory", f"{memory} GiB", f"{memory} GiB" if memory < 2 else None, advice)
     if not os.access(Path.cwd(), os.W_OK):

@@ -29,7 +29,7 @@ from hess.envs.spaces import (
 )
 from hess.envs.success import SuccessSignal
 from hess.errors import HessError
-from hess.runtime import machine_memory
+from hess.machine import machine_memory
 
 STEPS = 20
 SEED = 0

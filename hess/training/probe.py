@@ -14,8 +14,8 @@ from hess.envs.adapter import Task
 from hess.envs.check import Check, most_memory
 from hess.envs.success import KEYS
 from hess.errors import HessError
+from hess.machine import machine_memory
 from hess.replay.episode import EpisodeShape, empty_episode
-from hess.runtime import machine_memory
 from hess.training.validation import validate
 
 

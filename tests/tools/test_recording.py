@@ -7,7 +7,12 @@ from typing import Any
 
 import pytest
 
+<<<<<<< HEAD:tests/tools/test_recording.py
 from hess import runtime
+=======
+from hess import machine
+from hess.analysis.protocol import BUDGETS
+>>>>>>> 99d1b4f (What a machine is stands apart from what the libraries are set to; a cache that cannot be used is told once, and starting together is no problem):tests/analysis/test_recording.py
 from hess.analysis.recorded import read_curves, table_path, write_table
 from hess.api import make_config
 from hess.errors import HessError
@@ -126,7 +131,7 @@ def test_a_run_that_began_in_a_changed_checkout_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     run = trained(tmp_path / "run", dirty=True)
-    monkeypatch.setattr(runtime, "describe", lambda: {"commit": "b", "dirty": False})
+    monkeypatch.setattr(machine, "describe", lambda: {"commit": "b", "dirty": False})
     RunFolder(run).write_metadata(resumed=True)
     RunFolder(run).write_metadata(resumed=True)
     earlier = RunFolder(run).read_metadata()["earlier"]
