@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -39,15 +40,15 @@ def encode_video(out: Path, frames: Iterable[Picture], frames_per_second: int) -
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"video{out.suffix.lower()}"
         encoder = _encoder(path, first.shape, frames_per_second)
-        assert encoder.stdin is not None
-        try:
+        # Once ffmpeg has ended, its exit code says more than the broken pipe.
+        with suppress(BrokenPipeError), encoder:
+            assert encoder.stdin is not None
             for frame in chain([first], remaining):
                 encoder.stdin.write(np.ascontiguousarray(frame).data)
-        finally:
-            encoder.stdin.close()
-            code = encoder.wait()
-        if code != 0:
-            raise HessError(f"the video could not be encoded: ffmpeg ended with code {code}")
+        if encoder.returncode != 0:
+            raise HessError(
+                f"the video could not be encoded: ffmpeg ended with code {encoder.returncode}"
+            )
         write_atomic(out, path.read_bytes())
 
 
