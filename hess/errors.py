@@ -15,7 +15,8 @@ class MissingExtraError(HessError):
 
     def __init__(self, what: str, package: str, extra: str):
         super().__init__(
-            f"{what} needs {package}, which is not installed: pip install 'hess[{extra}]'"
+            f"{what} needs {package}, which is not installed: "
+            f"pip install '.[{extra}]' in a checkout of HESS"
         )
 
 

@@ -37,7 +37,7 @@ def _no_baseline() -> str | None:
     missing = [name for name in ("torch", "stable_baselines3") if find_spec(name) is None]
     if not missing:
         return None
-    return f"{' and '.join(missing)} not installed; `make bench`, or pip install 'hess[bench]'"
+    return f"{' and '.join(missing)} not installed; `make bench`, or pip install '.[bench]'"
 
 
 def _no_proc() -> str | None:

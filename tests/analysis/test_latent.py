@@ -14,7 +14,10 @@ from hess.analysis import figures, latent
 from hess.cli import main
 from hess.runs.run import Run
 
-_MISSING = "the latent figure needs scikit-learn, which is not installed: pip install 'hess[tsne]'"
+_MISSING = (
+    "the latent figure needs scikit-learn, which is not installed: "
+    "pip install '.[tsne]' in a checkout of HESS"
+)
 
 
 @pytest.fixture(scope="module")

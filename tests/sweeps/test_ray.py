@@ -48,7 +48,7 @@ def test_without_ray_the_extra_is_named(
 ) -> None:
     monkeypatch.setattr(ray, "find_spec", lambda _: None)
     error = error_of(capsys, tmp_path / "runs")
-    assert "Ray, which is not installed: pip install 'hess[ray]'" in error
+    assert "Ray, which is not installed: pip install '.[ray]'" in error
 
 
 @pytest.mark.parametrize("address", ["auto", "head", "head:", "ray://head:10001", ":6379"])
