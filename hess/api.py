@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from hess import runtime
 from hess.agents.agent import BaseAgent
 from hess.agents.methods import import_method
 from hess.agents.playing import Playing, State, check_state, split_batch, started
+from hess.sweeps.budgets import budget
 from hess.arrays import Floats
 from hess.config import Config, override
 from hess.config.presets import preset as find_preset
@@ -23,15 +23,20 @@ from hess.envs.adapter import Task, position_of
 from hess.envs.arguments import collected as with_arguments
 from hess.envs.arguments import merged
 from hess.envs.spaces import ActionScale, Observer
-from hess.errors import HessError
+from hess.errors import HessError, require_at_least
 from hess.learning.trees import prefixed, select
-from hess.replay.episode import Episode, EpisodeShape, empty_episode
+from hess.replay.episode import Episode, empty_episode
 from hess.runs.checkpoint import AGENT, CheckpointFolder, Expected
 from hess.runs.folder import RunFolder, run_path
-from hess.runs.manifest import newest_manifest, refuse_other_config
+from hess.runs.manifest import (
+    checkpoint_folders,
+    newest_manifest,
+    read_manifest,
+    refuse_other_config,
+)
 from hess.runs.untrusted import refuse_foreign_code, refuse_giants
-from hess.training.collector import Collector, any_success, success_at_end
-from hess.training.display import Display, LiveDisplay, PlainDisplay
+from hess.training.collector import Collector, means
+from hess.training.display import display
 from hess.training.probe import probe
 from hess.training.trainer import Result, Trainer
 from hess.training.validation import validate
@@ -57,14 +62,6 @@ class Evaluation(NamedTuple):
     """At its last step."""
 
 
-class Adapter(NamedTuple):
-    """Between what an environment gives and takes, and what an agent does."""
-
-    observer: Observer
-    actions: ActionScale
-    shape: EpisodeShape
-
-
 def make_config(task: str, method: str = "hess", preset: str = "default", **fields: Any) -> Config:
     """A config: the preset, then the method's row, then fields such as `low__hindsight=0.5`."""
     values = with_arguments({name.replace("__", "."): value for name, value in fields.items()})
@@ -83,9 +80,20 @@ def train(
     """Train, or resume, a run in `runs`/task/method/name.
 
     The name is the environment's arguments and the seed by default. Arguments of the environment
-    are a dictionary: `env={"random_goal": True}`.
+    are a dictionary: `env={"random_goal": True}`. Without `steps` a new run has the budget of its
+    task, another one goes on to the steps that it was made for.
     """
-    return train_config(make_config(task, method, preset, **fields), Path(runs), name)
+    config = make_config(task, method, preset, **fields)
+    if "steps" not in fields:
+        config = with_usual_steps(config, Path(runs), name)
+    return train_config(config, Path(runs), name)
+
+
+def with_usual_steps(config: Config, runs: Path, name: str | None) -> Config:
+    """The config of who names no steps: as many as the run was made for, or its task's budget."""
+    manifest = newest_manifest(run_path(config, runs, name))
+    steps = budget(config.task) if manifest is None else manifest.config.steps
+    return config if steps is None else override(config, {"steps": steps})
 
 
 def train_config(config: Config, runs: Path, name: str | None = None) -> TrainedRun:
@@ -96,33 +104,23 @@ def train_config(config: Config, runs: Path, name: str | None = None) -> Trained
     folder.lock()
     try:
         refuse_other_config(config, folder)
-        with _display(config) as display:
+        with display(config) as shown:
             for note in notes:
-                display.message(note)
-            result = Trainer(config, folder, display).run()
+                shown.message(note)
+            result = Trainer(config, folder, shown).run()
         return TrainedRun(folder.path, result)
     finally:
         folder.unlock()
 
 
-@contextmanager
-def _display(config: Config) -> Iterator[Display]:
-    """A live table where a person watches, plain lines where not."""
-    if not sys.stdout.isatty():
-        yield PlainDisplay(config.steps)
-        return
-    title = f"{config.method} on {config.task}, seed {config.seed}"
-    with LiveDisplay(config.steps, title) as display:
-        yield display
-
-
 class LoadedAgent:
     """A trained agent: acts, embeds and evaluates; it does not learn."""
 
-    def __init__(self, config: Config, agent: BaseAgent, step: int, adapter: Adapter):
+    def __init__(
+        self, config: Config, agent: BaseAgent, step: int, observer: Observer, scale: ActionScale
+    ):
         self.config, self.step = config, step
-        self._agent = agent
-        self._adapter = adapter
+        self._agent, self._observer, self._scale = agent, observer, scale
         self._policy = agent.evaluation_policy()
         self._rng = np.random.default_rng(config.seed)  # for predict(deterministic=False)
         self._playing = self._start()
@@ -153,7 +151,7 @@ class LoadedAgent:
         remembers: hand the returned state to the next call, and say by `episode_start` which
         environments were reset; without a state, every call begins an episode.
         """
-        batch = self._adapter.observer.is_batch(observation)
+        batch = self._observer.is_batch(observation)
         seen = split_batch(observation) if batch else [observation]
         playing, new = check_state(state, len(seen)), started(episode_start, len(seen))
         following = tuple(
@@ -164,9 +162,9 @@ class LoadedAgent:
         return np.stack(actions) if batch else actions[0], following
 
     def _predict(self, playing: Playing, raw: Any) -> NDArray[Any]:
-        observed = self._adapter.observer(raw)
+        observed = self._observer(raw)
         action = playing.act(observed.observation, observed.goal, position_of(observed, {}))
-        return self._adapter.actions(action)
+        return self._scale(action)
 
     @property
     def subgoal(self) -> Floats:
@@ -187,7 +185,7 @@ class LoadedAgent:
             {
                 "env": merged(self.config.env, env),
                 "success": success or self.config.success,
-                "observe": self._adapter.observer.keys,
+                "observe": self._observer.keys,
                 "seed": seed,
             },
         )
@@ -201,18 +199,15 @@ class LoadedAgent:
         success: str | None = None,
     ) -> Evaluation:
         """Deterministic episodes of the run's task, also with other arguments than in training."""
+        require_at_least("episodes", episodes, 1)
+        require_at_least("seed", seed, 0)
         with closing(Collector(self.evaluated_config(seed, env, success), 1)) as evaluator:
             if evaluator.shape != self._agent.shape:
                 sizes = f"{evaluator.shape} instead of {self._agent.shape}"
                 raise HessError(f"with these arguments episodes have another shape: {sizes}")
             collected = evaluator.evaluate(self._policy, self.step, episodes)
         played = [each.episode for each in collected]
-        return Evaluation(
-            success_rate=any_success(played),
-            mean_return=float(np.mean([each.rewards.sum() for each in played])),
-            episodes=played,
-            success_at_end=success_at_end(played),
-        )
+        return Evaluation(episodes=played, **means(played))
 
 
 def load(
@@ -232,14 +227,18 @@ def load(
     manifest = newest_manifest(Path(path))
     if manifest is None:
         RunFolder(Path(path)).read_config()  # says so if this is no run folder at all
+        for folder in checkpoint_folders(Path(path)):
+            read_manifest(folder)  # says what is damaged
         raise HessError(f"the run {str(path)!r} has no usable checkpoint yet")
     config = manifest.config
     refuse_foreign_code("task", config.task, task)
     refuse_foreign_code("method", config.method, method)
-    adapter = _adapter(config)
+    with closing(Task(config)) as open_task:
+        validate(config, open_task.horizon)
+        observer, scale, shape = open_task.observer, open_task.actions, open_task.shape(config)
     # Nothing is stored or learned any more: a ring of one episode saves a lot of memory.
-    small = override(config, {"capacity": adapter.shape.horizon})
-    build = partial(import_method(config.method).build, small, adapter.shape)
+    small = override(config, {"capacity": shape.horizon})
+    build = partial(import_method(config.method).build, small, shape)
     refuse_giants(config, build, manifest.state.size)
     agent = build()
     expected = Expected(
@@ -252,14 +251,7 @@ def load(
     if checkpoint is None:
         raise HessError(f"the checkpoints of {str(path)!r} were removed just now; try again")
     agent.restore(select(checkpoint.state, AGENT))
-    return LoadedAgent(config, agent, checkpoint.manifest.step, adapter)
-
-
-def _adapter(config: Config) -> Adapter:
-    """What the run's task gives and takes."""
-    with closing(Task(config)) as task:
-        validate(config, task.horizon)
-        return Adapter(task.observer, task.actions, task.shape(config))
+    return LoadedAgent(config, agent, checkpoint.manifest.step, observer, scale)
 
 
 def evaluate(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,14 @@ import numpy as np
 import pytest
 
 import hess
-from hess.api import LoadedAgent, TrainedRun, make_config
-from hess.cli import main
+from hess.api import LoadedAgent, TrainedRun, make_config, with_usual_steps
+from hess.cli import main, parse
+from hess.cli.train import Train
 from hess.config import Config
 from hess.errors import HessError
 from hess.runs.folder import RunFolder, run_path
 from hess.runs.logs import read_evaluations
+from hess.runs.manifest import checkpoint_folders
 from tests.training.stub import TINY
 from tests.training.toy_tasks import FIELD, HORIZON
 
@@ -46,6 +49,27 @@ def test_a_config_is_preset_then_method_then_fields() -> None:
     assert config.representation.minibatches == 50_000  # of the preset
     assert config.exploration.probability == 0.0  # of the method
     assert (config.low.hindsight, config.steps) == (0.25, 10)
+
+
+@pytest.mark.parametrize(
+    ("task", "steps"), [("PointMaze", 150_000), ("hess/AntFourRooms-v0", 1_500_000), (FIELD, 10**6)]
+)
+def test_without_steps_a_new_run_has_the_budget_of_its_task(
+    task: str, steps: int, tmp_path: Path
+) -> None:
+    assert with_usual_steps(make_config(task), tmp_path, None).steps == steps
+    command = [task, "--runs", str(tmp_path)]
+    assert parse(Train, "hess train", command).config().steps == steps
+    assert parse(Train, "hess train", [*command, "--steps", "7"]).config().steps == 7
+
+
+def test_without_steps_a_run_goes_on_to_those_that_it_was_made_for(
+    run: TrainedRun, runs: Path
+) -> None:
+    fields = {name: value for name, value in FIELDS.items() if name != "steps"}
+    assert hess.train(FIELD, runs=runs, **fields) == run
+    command = [FIELD, "--runs", str(runs)]
+    assert parse(Train, "hess train", command).config().steps == FIELDS["steps"]
 
 
 @pytest.mark.parametrize(
@@ -166,6 +190,20 @@ def test_evaluation_is_deterministic_in_its_seed(run: TrainedRun, agent: LoadedA
     assert first.success_rate == expected
 
 
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"episodes": 0}, "episodes=0 is impossible; it must be at least 1"),
+        ({"seed": -1}, "seed=-1 is impossible; it must be at least 0"),
+    ],
+)
+def test_an_evaluation_that_cannot_be_is_refused(
+    agent: LoadedAgent, fields: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(HessError, match=sentence):
+        agent.evaluate(**fields)
+
+
 def test_the_command_prints_what_the_call_returns(
     run: TrainedRun, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -178,6 +216,17 @@ def test_the_command_prints_what_the_call_returns(
     )
     assert main(["evaluate", str(run.path), "--episodes", "0"]) == 2
     assert "episodes=0 is impossible; it must be at least 1" in capsys.readouterr().err
+
+
+def test_loading_a_run_without_a_whole_manifest_says_what_is_damaged(
+    run: TrainedRun, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(run.path, copy)
+    for folder in checkpoint_folders(copy):
+        (folder / "manifest.json").write_text("{}")
+    with pytest.raises(HessError, match=r"manifest.json' is damaged: it has no digest"):
+        hess.load(copy)
 
 
 def test_loading_what_is_no_run_says_so(tmp_path: Path) -> None:

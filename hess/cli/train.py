@@ -30,6 +30,9 @@ class Train(Config):
 
     task: tyro.conf.Positional[str] = "PointMaze"
     """A name from `hess envs`, a Gymnasium id, or module:Env-v0."""
+    steps: int | None = None  # type: ignore[assignment]  # a config's are decided by then
+    """Environment steps to train for; by default those that the run was made for, for a new one the
+    budget of its task (docs/reproducing.md), for a task without a budget 1,000,000."""
     preset: str = "default"
     """Where the values below come from: default (measured best) or paper (literal)."""
     runs: Path = Path("runs")
@@ -47,12 +50,18 @@ class Train(Config):
         parser.add_argument("--method", nargs="?")
         chosen, _ = parser.parse_known_args(arguments)
         preset_name = chosen.preset or "default"
-        config = import_method(chosen.method or "hess").apply(preset(preset_name))
-        return cls(**_fields(config), preset=preset_name)
+        config = _start(chosen.method or "hess", preset_name)
+        return cls(**_fields(config) | {"steps": None}, preset=preset_name)
 
     def config(self) -> Config:
         """The run's config, without what only the command line needs."""
-        return Config(**_fields(self) | {"env": merged(self.env)})
+        fields = _fields(self) | {"env": merged(self.env)}
+        if self.steps is not None:
+            return Config(**fields)
+        from hess.api import with_usual_steps
+
+        fields["steps"] = _start(self.method, self.preset).steps
+        return with_usual_steps(Config(**fields), self.runs, self.name)
 
     def run(self) -> int:
         """Train and say where everything lies."""
@@ -100,6 +109,10 @@ def _report(run: Path) -> str:
     return str(out)
 
 
+def _start(method: str, preset_name: str) -> Config:
+    return import_method(method).apply(preset(preset_name))
+
+
 def _fields(config: Config) -> dict[str, Any]:
     return {field.name: getattr(config, field.name) for field in dataclasses.fields(Config)}
 
@@ -128,9 +141,7 @@ class Evaluate:
     def run(self) -> None:
         from hess import runtime
         from hess.envs.arguments import parse_arguments
-        from hess.errors import require_at_least
 
-        require_at_least("episodes", self.episodes, 1)
         runtime.configure()
         import hess
 

@@ -24,6 +24,8 @@ from hess.runs.manifest import Position, newest_manifest
 Row = dict[str, float]
 """A round by quantity, "step" among them; a quantity need not be in every row."""
 
+# What JSON that is no object of numbers raises.
+_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 _TAIL = 2**17  # bytes of a growing file: a hundred rounds, or the end of a log
 _KNOWN_TAIL = 256  # bytes before the end of what is known, to notice a file that was regrown
 
@@ -121,7 +123,7 @@ def parse_metrics(lines: Iterable[str], where: str, first: int = 1) -> list[Row]
         try:
             row = {name: float(value) for name, value in json.loads(line).items()}
             row["step"]
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        except _UNREADABLE as error:
             raise HessError(f"{where!r} is damaged in line {number}: {error}") from error
         rows.append(row)
     return rows

@@ -58,14 +58,11 @@ class About:
     @property
     def exploration(self) -> ExplorationConfig:
         """What scores are computed with; a field of another version has its default."""
-        known = {field.name for field in dataclasses.fields(ExplorationConfig)}
-        prefix = "exploration."
-        own = {
-            name.removeprefix(prefix): value
-            for name, value in self.fields.items()
-            if name.startswith(prefix)
-        }
-        return ExplorationConfig(**{name: own[name] for name in known & own.keys()})
+        names = [field.name for field in dataclasses.fields(ExplorationConfig)]
+        known = {name: f"exploration.{name}" for name in names}
+        return ExplorationConfig(
+            **{name: self.fields[full] for name, full in known.items() if full in self.fields}
+        )
 
 
 class Run:

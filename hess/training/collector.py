@@ -134,11 +134,11 @@ def _play(
     return length, healthy
 
 
-def any_success(episodes: Sequence[Episode]) -> float:
-    """Share of episodes that reached the goal at any of their steps."""
-    return float(np.mean([each.successes.any() for each in episodes]))
-
-
-def success_at_end(episodes: Sequence[Episode]) -> float:
-    """Share of episodes that were successful at their last step."""
-    return float(np.mean([each.successes[int(each.length) - 1] for each in episodes]))
+def means(episodes: Sequence[Episode]) -> dict[str, float]:
+    """Success at any step of an episode, at its last one, and the return."""
+    at_end = [each.successes[int(each.length) - 1] for each in episodes]
+    return {
+        "success_rate": float(np.mean([each.successes.any() for each in episodes])),
+        "success_at_end": float(np.mean(at_end)),
+        "mean_return": float(np.mean([each.rewards.sum() for each in episodes])),
+    }

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
+
+from hess.config import Config
 
 _SHOWN = {
     "train/success": "success of the last round",
@@ -52,6 +57,13 @@ class Display(Protocol):
 
     def message(self, text: str) -> None:
         """Something that the user should read."""
+
+
+def display(config: Config) -> AbstractContextManager[Display]:
+    """A live table where a person watches, plain lines where not."""
+    if not sys.stdout.isatty():
+        return nullcontext(PlainDisplay(config.steps))
+    return LiveDisplay(config.steps, f"{config.method} on {config.task}, seed {config.seed}")
 
 
 class PlainDisplay:
@@ -141,10 +153,10 @@ class LiveDisplay:
         self._draw()
 
     def message(self, text: str) -> None:
-        self._live.console.print(text, highlight=False)
+        self._live.console.print(text, highlight=False, markup=False)
 
     def _draw(self) -> None:
-        table = Table(title=self._title, show_header=False, box=None, title_justify="left")
+        table = Table(title=Text(self._title), show_header=False, box=None, title_justify="left")
         table.add_column(style="dim")
         table.add_column(justify="right")
         table.add_row("success rate in evaluation", self._success)

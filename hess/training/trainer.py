@@ -29,7 +29,7 @@ from hess.runs.records import Records, refuse_orphans
 from hess.runs.snapshots import drop_later_snapshots, write_snapshot
 from hess.runs.stored_episodes import refill
 from hess.runtime import available_cores
-from hess.training.collector import Collected, Collector, any_success, success_at_end
+from hess.training.collector import Collected, Collector, means
 from hess.training.coverage import Coverage
 from hess.training.display import Display
 from hess.training.interrupts import StopOnSignal
@@ -205,11 +205,11 @@ class Trainer:
 
     def _episode_metrics(self, collected: Sequence[Collected]) -> dict[str, float]:
         episodes = [each.episode for each in collected]
-        share = self._coverage.share()
+        share, mean = self._coverage.share(), means(episodes)
         values = {
-            "train/success": any_success(episodes),
-            "train/success_at_end": success_at_end(episodes),
-            "train/return": float(np.mean([each.rewards.sum() for each in episodes])),
+            "train/success": mean["success_rate"],
+            "train/success_at_end": mean["success_at_end"],
+            "train/return": mean["mean_return"],
             "train/flipped_share": 1.0 - float(np.mean([each.healthy_share for each in collected])),
             "train/visited_squares": float(self._coverage.count()),
             "time/collection": float(np.max([each.seconds for each in collected])),
@@ -223,15 +223,12 @@ class Trainer:
         with self._saved_on_failure():
             collected = self._evaluator.evaluate(policy, self.step, self.config.evaluation.episodes)
         episodes = [each.episode for each in collected]
-        self._success_rate = any_success(episodes)
-        values = {
+        values = means(episodes) | {
             "step": float(self.step),
             "episodes": float(len(episodes)),
-            "success_rate": self._success_rate,
-            "mean_return": float(np.mean([each.rewards.sum() for each in episodes])),
             "train_success": self.agent.recent_success(),
-            "success_at_end": success_at_end(episodes),
         }
+        self._success_rate = values["success_rate"]
         self._records.evaluation(values)
         self._evaluated, self._changed = self.step, True
         self._display.evaluation(values, time.perf_counter() - start)

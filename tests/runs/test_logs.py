@@ -52,7 +52,11 @@ def test_files_that_are_not_there_yet_are_empty(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["x", "[]", "3", '{"a": 1}', '{"step": "x"}', '{"step": 1, "a": []}']
+    "line",
+    [
+        *("x", "[]", "3", '{"a": 1}', '{"step": "x"}', '{"step": 1, "a": []}'),
+        '{"step": 1' + 400 * "0" + "}",
+    ],
 )
 def test_a_damaged_line_is_named(tmp_path: Path, line: str) -> None:
     folder = folder_with(tmp_path, f'{{"step": 5, "a": 1}}\n{line}\n{{"step": 10}}\n')

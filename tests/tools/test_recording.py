@@ -7,12 +7,6 @@ from typing import Any
 
 import pytest
 
-<<<<<<< HEAD:tests/tools/test_recording.py
-from hess import runtime
-=======
-from hess import machine
-from hess.analysis.protocol import BUDGETS
->>>>>>> 99d1b4f (What a machine is stands apart from what the libraries are set to; a cache that cannot be used is told once, and starting together is no problem):tests/analysis/test_recording.py
 from hess.analysis.recorded import read_curves, table_path, write_table
 from hess.api import make_config
 from hess.errors import HessError

@@ -41,14 +41,16 @@ def test_plain_evaluations_are_one_line_each(capsys: pytest.CaptureFixture[str])
 
 
 def test_the_live_table_shows_the_newest_values(capsys: pytest.CaptureFixture[str]) -> None:
-    with LiveDisplay(steps=50_000, title="hess on PointMaze, seed 0") as display:
+    with LiveDisplay(steps=50_000, title="hess on PointMaze, seed 0 [old]") as display:
+        display.message("resumed in runs/[old]/seed-0")
         display.update(500, METRICS)
         display.evaluation(EVALUATION, seconds=2.0)
         display.progress("representation", 0.5)
         display.update(1_000, METRICS | {"train/coverage": 0.625})
     shown = capsys.readouterr().out
     assert "evaluation at step 25,000: success rate 0.90" in shown
-    assert "hess on PointMaze, seed 0" in shown
+    assert "hess on PointMaze, seed 0 [old]" in shown
+    assert "resumed in runs/[old]/seed-0" in shown
     assert "0.90 at step 25,000" in shown
     assert "share of the maze visited" in shown
     assert "0.625" in shown
