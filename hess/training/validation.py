@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fnmatch
 import math
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 from hess.agents.hess.exploration.novelty import NOVELTIES
@@ -16,6 +18,7 @@ from hess.errors import HessError
 
 _UNIFORM_ENTROPY = math.log(2.0)  # per dimension, in [-1, 1]
 
+# What must hold, as said and as a test, and of which fields; * stands for parts of the config.
 _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
     (
         "at least 1",
@@ -26,28 +29,23 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
     (
         "positive",
         lambda value: value > 0,
-        "subgoal_radius low.learning_rate low.batch_size low.initial_temperature "
-        "low.updates_per_decision low.actor_interval high.learning_rate high.batch_size "
-        "high.initial_temperature high.updates_per_decision high.actor_interval "
-        "representation.learning_rate representation.batch_size "
+        "*.learning_rate *.batch_size subgoal_radius *.initial_temperature "
+        "*.updates_per_decision *.actor_interval "
         "representation.margin representation.interval representation.first_update "
         "representation.minibatches representation.refresh exploration.candidates "
         "exploration.pool exploration.cell_size exploration.success_window "
         "exploration.novelty_interval exploration.reference_span exploration.reference_segment "
-        "intrinsic.learning_rate fun.worker_units fun.goal_embedding fun.learning_rate fun.epochs "
-        "fun.clip fun.value_weight fun.gradient_norm fun.initial_deviation dads.other_skills "
-        "dads.experts dads.learning_rate dads.batch_size dads.updates_per_step dads.window "
-        "dads.plan_length dads.plan_candidates dads.plan_refinements dads.plan_sharpness",
+        "fun.worker_units fun.goal_embedding fun.epochs fun.clip fun.value_weight "
+        "fun.gradient_norm fun.initial_deviation dads.other_skills dads.experts "
+        "dads.updates_per_step dads.window dads.plan_*",
     ),
     (
         "0 or more",
         lambda value: value >= 0,
         "seed representation.stability_weight exploration.directions exploration.extension "
-        "exploration.least_cells low.weight_decay high.weight_decay "
-        "exploration.potential_weight exploration.segment_cost exploration.attempt_cost "
-        "exploration.revisit_cost exploration.detour exploration.least_progress "
-        "intrinsic.weight intrinsic.novelty_weight intrinsic.potential_weight "
-        "fun.intrinsic_weight fun.entropy_weight",
+        "exploration.least_cells exploration.potential_weight exploration.segment_cost "
+        "exploration.attempt_cost exploration.revisit_cost exploration.detour "
+        "exploration.least_progress *.weight_decay intrinsic.*weight fun.*_weight",
     ),
     (
         "above 0, at most 1",
@@ -58,26 +56,23 @@ _RULES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
     (
         "between 0 and 1",
         lambda value: 0.0 <= value <= 1.0,
-        "low.discount low.target_rate low.hindsight low.any_subgoal high.discount "
-        "high.target_rate high.hindsight representation.stable_fraction exploration.probability "
-        "exploration.episode_share exploration.greedy_share exploration.anneal_fraction "
-        "exploration.reach exploration.age_discount "
-        "exploration.count_discount "
-        "exploration.way_share exploration.waypoints exploration.insistence "
-        "intrinsic.discount intrinsic.target_rate "
-        "fun.random_goals fun.manager_discount fun.worker_discount fun.trace dads.share "
-        "dads.resample",
+        "*.discount *.target_rate *.hindsight low.any_subgoal representation.stable_fraction "
+        "exploration.probability exploration.episode_share exploration.greedy_share "
+        "exploration.anneal_fraction exploration.reach exploration.age_discount "
+        "exploration.count_discount exploration.way_share exploration.waypoints "
+        "exploration.insistence fun.random_goals fun.manager_discount fun.worker_discount "
+        "fun.trace dads.share dads.resample",
     ),
     (
         "positive sizes",
         lambda sizes: all(size >= 1 for size in sizes),
-        "low.hidden high.hidden representation.hidden intrinsic.hidden fun.perception dads.hidden",
+        "*.hidden fun.perception",
     ),
     ("one layer or more", lambda sizes: len(sizes) > 0, "fun.perception"),
     (
         f"below {_UNIFORM_ENTROPY:.2f}, that of uniform actions",
         lambda value: value < _UNIFORM_ENTROPY,
-        "low.target_entropy high.target_entropy",
+        "*.target_entropy",
     ),
 )
 
@@ -86,8 +81,8 @@ def validate(config: Config, horizon: int) -> None:
     """Raise a `HessError` that names the first field that cannot be."""
     fields = flat_fields(config)
     override(config, fields)  # refuses what is of no field's kind
-    for what, holds, names in _RULES:
-        for name in names.split():
+    for what, holds, patterns in _RULES:
+        for name in chain.from_iterable(fnmatch.filter(fields, each) for each in patterns.split()):
             if not holds(fields[name]):
                 raise HessError(f"{name}={fields[name]} is impossible; it must be {what}")
     if config.subgoal_interval > horizon:
