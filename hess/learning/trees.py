@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import NDArray
 
 from hess.arrays import Arrays
 from hess.errors import HessError
@@ -24,24 +25,24 @@ def unflatten(template: Any, arrays: Arrays, prefix: str) -> Any:
     What is empty in the template may have grown.
     """
     leaves, structure = jax.tree_util.tree_flatten_with_path(template)
-    restored = [
-        _matching(arrays, prefix + jax.tree_util.keystr(path), leaf) for path, leaf in leaves
-    ]
+    named = ((prefix + jax.tree_util.keystr(path), leaf) for path, leaf in leaves)
+    restored = [jnp.asarray(matching(arrays, name, leaf, grown=True)) for name, leaf in named]
     return jax.tree_util.tree_unflatten(structure, restored)
 
 
-def _matching(arrays: Arrays, name: str, leaf: Any) -> jax.Array:
-    if name not in arrays:
+def matching(arrays: Arrays, name: str, like: Any, *, grown: bool = False) -> NDArray[Any]:
+    """The array of that name, of the shape and type of `like`; what is empty there may have `grown`."""
+    array = arrays.get(name)
+    if array is None:
         raise HessError(f"the checkpoint lacks the array {name!r}")
-    array = arrays[name]
-    grown = leaf.shape[:1] == (0,) and array.ndim == leaf.ndim
-    fixed = slice(1 if grown else 0, None)
-    if array.shape[fixed] != leaf.shape[fixed] or array.dtype != leaf.dtype:
+    free = int(grown and like.shape[:1] == (0,))
+    same_rank = array.ndim == len(like.shape)
+    if not same_rank or array.shape[free:] != like.shape[free:] or array.dtype != like.dtype:
         raise HessError(
             f"the checkpoint's array {name!r} is {array.dtype}{list(array.shape)}, "
-            f"the run needs {leaf.dtype}{list(leaf.shape)}"
+            f"the run needs {like.dtype}{list(like.shape)}"
         )
-    return jnp.asarray(array)
+    return array
 
 
 def prefixed(arrays: Arrays, prefix: str) -> Arrays:

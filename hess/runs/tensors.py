@@ -11,6 +11,7 @@ from safetensors.numpy import load, save
 from hess.arrays import Arrays
 from hess.errors import HessError
 from hess.files import digest
+from hess.learning.trees import matching
 from hess.replay.episode import Episode
 
 _HEADER = 2**20  # bytes that names and shapes may take
@@ -73,16 +74,7 @@ def checked_state(arrays: Arrays, expected: Arrays) -> Arrays:
     What is empty in a fresh one (visited cells, recent successes) may have grown.
     """
     for name, like in expected.items():
-        if name not in arrays:
-            raise HessError(f"the checkpoint lacks the array {name!r}")
-        array = arrays[name]
-        start = 1 if like.shape[:1] == (0,) else 0
-        same_rank = array.ndim == like.ndim
-        if not same_rank or array.shape[start:] != like.shape[start:] or array.dtype != like.dtype:
-            raise HessError(
-                f"the checkpoint's array {name!r} is {array.dtype}{list(array.shape)}, "
-                f"the run needs {like.dtype}{list(like.shape)}"
-            )
+        array = matching(arrays, name, like, grown=True)
         if array.ndim == 0 and array.dtype.kind == "i" and not 0 <= int(array) < _MOST:
             raise HessError(f"the checkpoint's counter {name!r} is {int(array)}")
     return {name: arrays[name] for name in expected}
@@ -90,15 +82,8 @@ def checked_state(arrays: Arrays, expected: Arrays) -> Arrays:
 
 def as_episodes(arrays: Arrays, like: Episode, count: int) -> Episode:
     """Stacked episodes, checked against one empty episode of the run. -> each [count, ...]."""
-    for name, expected in like._asdict().items():
-        array = arrays.get(name)
-        if array is None or array.dtype != expected.dtype:
-            raise HessError(f"the checkpoint's episodes lack {name!r}, or it has another type")
-        if array.shape != (count, *expected.shape):
-            raise HessError(
-                f"the checkpoint's episodes have {name!r} of shape {list(array.shape)}, "
-                f"the run needs {[count, *expected.shape]}"
-            )
+    for name, one in like._asdict().items():
+        matching(arrays, name, np.broadcast_to(one, (count, *one.shape)))
     if set(arrays) != set(like._fields):
         raise HessError("the checkpoint's episodes have unknown fields")
     lengths = arrays["length"]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hess import machine
 from hess.analysis.recorded import read_curves, table_path, write_table
 from hess.api import make_config
 from hess.errors import HessError
