@@ -228,8 +228,13 @@ def load(
     if manifest is None:
         RunFolder(Path(path)).read_config()  # says so if this is no run folder at all
         for folder in checkpoint_folders(Path(path)):
-            read_manifest(folder)  # says what is damaged
-        raise HessError(f"the run {str(path)!r} has no usable checkpoint yet")
+            try:
+                read_manifest(folder)
+            except HessError as error:
+                raise HessError(
+                    f"the run {str(path)!r} has no usable checkpoint: {error}"
+                ) from error
+        raise HessError(f"the run {str(path)!r} has no checkpoint yet")
     config = manifest.config
     refuse_foreign_code("task", config.task, task)
     refuse_foreign_code("method", config.method, method)
