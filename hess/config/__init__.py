@@ -102,8 +102,8 @@ def override(config: Config, values: Mapping[str, Any]) -> Config:
             raise unknown("field", name, known)
         part, _, own = name.rpartition(".")
         owner: Any = getattr(config, part) if part else config
-        fitting = _fitting(name, _hints(owner.__class__)[own], value)
-        changed: Any = dataclasses.replace(owner, **{own: fitting})
+        right = fitting(name, _hints(owner.__class__)[own], value)
+        changed: Any = dataclasses.replace(owner, **{own: right})
         config = dataclasses.replace(config, **{part: changed}) if part else changed
     return config
 
@@ -113,15 +113,15 @@ _LARGEST = 2**53  # beyond it JSON readers disagree
 _WANTED = {int: "a whole number", float: "a number", bool: "True or False", str: "text"}
 
 
-def _fitting(name: str, kind: Any, value: Any) -> Any:
+def fitting(name: str, kind: Any, value: Any) -> Any:
     """The value as a field of that kind has it: 1e5 steps are 100000, a list is a tuple."""
     if hasattr(value, "tolist"):  # NumPy's arrays and numbers
         value = value.tolist()
     origin, inside = get_origin(kind), get_args(kind)
     if origin is UnionType:  # with None, there is no other
-        return None if value is None else _fitting(name, inside[0], value)
+        return None if value is None else fitting(name, inside[0], value)
     if origin is tuple and isinstance(value, list | tuple):
-        return tuple(_fitting(name, inside[0], each) for each in value)
+        return tuple(fitting(name, inside[0], each) for each in value)
     if origin is Literal and value in inside:
         return value
     if not isinstance(value, int | float) or abs(value) < _LARGEST:

@@ -31,7 +31,7 @@ def unflatten(template: Any, arrays: Arrays, prefix: str) -> Any:
 
 
 def matching(arrays: Arrays, name: str, like: Any, *, grown: bool = False) -> NDArray[Any]:
-    """The array of that name, of the shape and type of `like`; what is empty there may have `grown`."""
+    """The array of that name, as `like` is; what is empty there may have `grown`."""
     array = arrays.get(name)
     if array is None:
         raise HessError(f"the checkpoint lacks the array {name!r}")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 import sys
-import types
-import typing
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
-from hess import runtime
-from hess.config import Config, flat_fields
+from hess import machine
+from hess.config import Config, fitting, flat_fields
 from hess.config.absent import WHEN_ABSENT, notice
 from hess.envs.arguments import label
 from hess.errors import HessError
@@ -92,7 +89,7 @@ class RunFolder:
 
         A run is as clean as every checkout that trained a part of it, so a resumed one keeps them.
         """
-        now = runtime.describe()
+        now = machine.describe()
         earlier = [each for each in self._checkouts() if each != _checkout(now)] if resumed else []
         command = [Path(sys.argv[0]).name, *sys.argv[1:]]
         write_sealed(self.metadata_file, {"command": command, **now, "earlier": earlier})
@@ -159,29 +156,17 @@ def _absent(names: set[str], where: str, prefix: str) -> dict[str, Any]:
 
 
 _hints = functools.cache(get_type_hints)
-_LARGEST = 2**53  # beyond it JSON readers disagree, and nothing here counts that far
 
 
 def _convert(kind: Any, value: Any, where: str, prefix: str = "") -> Any:
     if dataclasses.is_dataclass(kind):
         return from_json(kind, value, where, "" if kind is Config else prefix)
-    if get_origin(kind) is types.UnionType:  # int | None is the only kind of union there is
-        return None if value is None else _convert(get_args(kind)[0], value, where)
     if get_origin(kind) is tuple and isinstance(value, list | tuple):
         return tuple(_convert(get_args(kind)[0], item, where) for item in value)
-    if get_origin(kind) is typing.Literal:
-        fits = isinstance(value, str) and value in get_args(kind)
-    elif kind is float:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        fits = number and abs(value) < _LARGEST and math.isfinite(value)
-    elif kind is int:
-        fits = type(value) is int and abs(value) < _LARGEST
-    else:
-        fits = type(value) is kind
-    if not fits:
-        shown = repr(value)[:80]
-        raise HessError(f"{where} is damaged: {shown} does not fit")
-    return float(value) if kind is float else value
+    try:
+        return fitting(where, kind, value)
+    except HessError as error:
+        raise HessError(f"{where} is damaged: {repr(value)[:80]} does not fit") from error
 
 
 MAY_CHANGE = ("steps", "record.")
