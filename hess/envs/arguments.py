@@ -11,6 +11,7 @@ import ast
 import math
 import re
 from collections.abc import Iterable, Mapping
+from enum import Enum
 from typing import Any
 
 from hess.errors import HessError, require_at_least
@@ -92,8 +93,11 @@ def _plain(name: str, value: Any) -> Any:
     """The value without anything but Python's own kinds in it: a config is text on disk."""
     if hasattr(value, "tolist"):  # NumPy's arrays and numbers
         value = value.tolist()
+    if isinstance(value, Enum):  # some are numbers or text as well, but are not written as these
+        value = value.value
     if isinstance(value, list | tuple):
-        return type(value)(_plain(name, each) for each in value)
+        kind = list if isinstance(value, list) else tuple
+        return kind(_plain(name, each) for each in value)
     if isinstance(value, dict):
         return {_plain(name, key): _plain(name, each) for key, each in value.items()}
     finite = not isinstance(value, float) or math.isfinite(value)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import doctest
-from typing import Any
+from enum import IntEnum, StrEnum
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -64,6 +65,24 @@ def test_text_of_the_command_line(text: str, value: Any) -> None:
 def test_the_same_arguments_have_one_form() -> None:
     assert merged(["b=true", "a='x'"]) == merged(["a=x", "b=True"]) == ("a=x", "b=True")
     assert format_arguments({"a": np.float64(0.5), "b": np.arange(2)}) == ("a=0.5", "b=[0, 1]")
+
+
+class Pair(NamedTuple):
+    x: int
+    y: int
+
+
+class Level(IntEnum):
+    HARD = 2
+
+
+class Kind(StrEnum):
+    DENSE = "dense"
+
+
+def test_enumerations_and_named_tuples_are_kept_by_their_values() -> None:
+    values = {"a": Level.HARD, "b": [Kind.DENSE], "c": Pair(1, 2)}
+    assert format_arguments(values) == ("a=2", "b=['dense']", "c=(1, 2)")
 
 
 def test_some_are_replaced_and_some_added() -> None:
