@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from hess.envs.making import make
-from hess.envs.registry import TASKS, TaskInfo, register_all, register_maze
+from hess.envs.registration import TASKS, TaskInfo, register_all, register_maze
 
 __all__ = ["TASKS", "TaskInfo", "make", "register_all", "register_maze"]
 

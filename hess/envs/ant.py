@@ -11,7 +11,7 @@ from hess.envs.layouts import BLOCK, GOAL, U_MAZE, Layout, random_free_point
 from hess.envs.models import maze_model, post
 from hess.envs.scene import maze_camera
 from hess.envs.simulated import SimulatedTask
-from hess.envs.task import Array, Info, Point, PushOptions, TaskOptions
+from hess.envs.task import Array, Info, MazeOptions, Point, PushOptions
 from hess.envs.topdown import SIZE, TopDownView
 
 SUBSTEPS = 10  # of 0.02 s: 0.2 s per action
@@ -27,18 +27,16 @@ class AntMaze(SimulatedTask):
     standing = np.array(STANDING)
     velocities = VELOCITIES
 
-    def __init__(
-        self, *, layout: str = U_MAZE, cell: float = 4.0, images: bool = False, **options: Any
-    ) -> None:
-        self.layout = Layout.parse(layout, cell)
-        self._view = TopDownView(self.layout) if images else None
+    def __init__(self, **options: Any) -> None:
+        has_block = BLOCK in str(options.get("layout", U_MAZE))
+        parsed = (PushOptions if has_block else MazeOptions).parse(type(self).__name__, options)
+        self.layout = Layout.parse(parsed.layout, parsed.cell)
+        self._view = TopDownView(self.layout) if parsed.images else None
         self._block_start = self.layout.block
-        options_class = TaskOptions if self._block_start is None else PushOptions
-        parsed = options_class.parse(type(self).__name__, options)
         goal_post = isinstance(parsed, PushOptions) and parsed.goal_post
         self._observes_block = isinstance(parsed, PushOptions) and parsed.observe_block
         self._taken = BLOCK + GOAL if goal_post else BLOCK
-        extra = (SIZE if images else 0) + (2 if self._observes_block else 0)
+        extra = (SIZE if parsed.images else 0) + (2 if self._observes_block else 0)
         super().__init__(
             model=maze_model(self.layout, "ant", goal_post),
             substeps=SUBSTEPS,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING
 
 from hess.errors import HessError
@@ -63,9 +64,11 @@ class Layout:
     @classmethod
     def parse(cls, text: str, cell: float = 4.0) -> Layout:
         """Read and check a map; a bad one raises a sentence that says what is wrong with it."""
+        if not isinstance(text, str):
+            raise HessError(f"the map must be text, one line per row of cells, not {text!r}")
         if not text.strip():
             raise HessError("the map is empty; write one line of text per row of cells")
-        if not 0 < cell < 1e6:
+        if not (isinstance(cell, Real) and 0 < cell < 1e6):
             raise HessError(f"the cell size must be a positive number of metres, not {cell!r}")
         layout = cls(tuple(line.strip() for line in text.strip().splitlines()), float(cell))
         layout._check_characters()

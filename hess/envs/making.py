@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hess.envs.registry import TASKS, register_all
+from hess.envs.registration import TASKS, register_all
 from hess.errors import HessError, closest, unknown
 
 if TYPE_CHECKING:

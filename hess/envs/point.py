@@ -9,18 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hess.envs.floorplan import FloorPlan
-from hess.envs.layouts import POINT_STRIDE, U_MAZE, WALL, Layout, random_free_point
+from hess.envs.layouts import POINT_STRIDE, WALL, Layout, random_free_point
 from hess.envs.scene import maze_camera
-from hess.envs.task import (
-    RESET_POSITION_NOISE,
-    RESET_VELOCITY_NOISE,
-    Array,
-    GoalTask,
-    Info,
-    Observation,
-    Point,
-    TaskOptions,
-)
+from hess.envs.task import Array, GoalTask, Info, MazeOptions, Observation, Point
 from hess.envs.topdown import SIZE, TopDownView
 
 if TYPE_CHECKING:
@@ -34,17 +25,16 @@ CLEARANCE = 0.5  # random starts and goals keep this far from a cell's edge
 class PointMaze(GoalTask):
     """Turn, then move forward; a move that would end in a wall does not happen. No inertia."""
 
-    def __init__(
-        self, *, layout: str = U_MAZE, cell: float = 4.0, images: bool = False, **options: Any
-    ) -> None:
-        self.layout = Layout.parse(layout, cell)
+    def __init__(self, **options: Any) -> None:
+        parsed = MazeOptions.parse(type(self).__name__, options)
+        self.layout = Layout.parse(parsed.layout, parsed.cell)
         self.layout.check_point()
-        self._view = TopDownView(self.layout) if images else None
+        self._view = TopDownView(self.layout) if parsed.images else None
         super().__init__(
             floor_plan=FloorPlan.of_layout(self.layout),
-            observation_size=OBSERVATION_SIZE + (SIZE if images else 0),
+            observation_size=OBSERVATION_SIZE + (SIZE if parsed.images else 0),
             action_size=2,
-            options=TaskOptions.parse(type(self).__name__, options),
+            options=parsed,
         )
         self.camera = maze_camera(self.layout)
         self._west, self._south, _, _ = self.layout.extent
@@ -82,12 +72,10 @@ class PointMaze(GoalTask):
         return values, x, y, {"xy": (x, y), "is_healthy": True}
 
     def _place(self, start: Point, exact: bool) -> None:
-        noise = self.np_random.uniform(-RESET_POSITION_NOISE, RESET_POSITION_NOISE, 3).tolist()
-        if exact:
-            noise[:2] = 0.0, 0.0
-        velocity = (RESET_VELOCITY_NOISE * self.np_random.standard_normal(3)).tolist()
-        self._x, self._y, self._heading = start[0] + noise[0], start[1] + noise[1], noise[2]
-        self._vx, self._vy, self._turn = velocity
+        noise, velocity = self._reset_noise(3, 3, exact)
+        dx, dy, self._heading = noise.tolist()
+        self._x, self._y = start[0] + dx, start[1] + dy
+        self._vx, self._vy, self._turn = velocity.tolist()
 
     def _random_start(self) -> Point:
         return random_free_point(self.layout, self.np_random, CLEARANCE)

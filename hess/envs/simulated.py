@@ -8,16 +8,7 @@ from numpy.typing import NDArray
 
 from hess.envs.floorplan import FloorPlan
 from hess.envs.physics import mujoco
-from hess.envs.task import (
-    RESET_POSITION_NOISE,
-    RESET_VELOCITY_NOISE,
-    Array,
-    GoalTask,
-    Info,
-    Observation,
-    Point,
-    TaskOptions,
-)
+from hess.envs.task import Array, GoalTask, Info, Observation, Point, TaskOptions
 
 if TYPE_CHECKING:
     from hess.envs.scene import Camera, Scene
@@ -71,10 +62,7 @@ class SimulatedTask(GoalTask):
         """Noise on the robot's own coordinates, the first ones of the model; a block stays put."""
         mujoco.mj_resetData(self.model, self.data)
         positions = len(self.standing)
-        noise = self.np_random.uniform(-RESET_POSITION_NOISE, RESET_POSITION_NOISE, positions)
-        velocity = RESET_VELOCITY_NOISE * self.np_random.standard_normal(self.velocities)
-        if exact:
-            noise[:2] = 0.0
+        noise, velocity = self._reset_noise(positions, self.velocities, exact)
         self._qpos[:positions] = self.standing + noise
         self._qpos[:2] += start
         self._qvel[: self.velocities] = velocity

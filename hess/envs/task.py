@@ -14,6 +14,7 @@ from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
 from hess.envs.floorplan import FloorPlan
+from hess.envs.layouts import U_MAZE
 from hess.errors import HessError, unknown
 
 if TYPE_CHECKING:
@@ -121,6 +122,14 @@ class GoalTask(gymnasium.Env[Any, NDArray[Any]]):
             "desired_goal": self._goal.copy(),
         }
         return observation, reward, success and self._terminates, False, info
+
+    def _reset_noise(self, positions: int, velocities: int, exact: bool) -> tuple[Array, Array]:
+        """For so many of the robot's own positions, x and y first, and velocities."""
+        position = self.np_random.uniform(-RESET_POSITION_NOISE, RESET_POSITION_NOISE, positions)
+        velocity = RESET_VELOCITY_NOISE * self.np_random.standard_normal(velocities)
+        if exact:
+            position[:2] = 0.0
+        return position, velocity
 
     # -- drawing ------------------------------------------------------------------------------
 
@@ -282,7 +291,19 @@ class CheetahOptions(TaskOptions):
 
 
 @dataclass(frozen=True)
-class PushOptions(TaskOptions):
+class MazeOptions(TaskOptions):
+    """What a user may change about a maze."""
+
+    layout: str = U_MAZE
+    """The map as text."""
+    cell: float = 4.0
+    """Metres along the edge of one of its cells."""
+    images: bool = False
+    """A view from above takes the place of x and y."""
+
+
+@dataclass(frozen=True)
+class PushOptions(MazeOptions):
     """What a user may change about a map with a block; both for comparison with other versions."""
 
     goal_post: bool = False

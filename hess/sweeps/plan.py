@@ -25,8 +25,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 from hess.agents.methods import import_method
 from hess.config import Config, flat_fields, override
 from hess.config.presets import preset as find_preset
+from hess.envs import TASKS
 from hess.envs.arguments import collected, label, parse_value
-from hess.envs.registry import TASKS
 from hess.errors import HessError, unknown
 from hess.files import digest
 from hess.runs.folder import MAY_CHANGE, run_path

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from hess.config import Config, LevelConfig
-from hess.envs.registry import TASKS
+from hess.envs import TASKS
 from hess.errors import HessError
 from hess.runs.folder import RunFolder
 from hess.runs.logs import measured_speed, parse_evaluations, read_evaluations, recent_metrics

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import hess
-from hess.envs.registry import register_maze
+from hess.envs import register_maze
 from hess.runs.folder import RunFolder
 from hess.runs.logs import read_metrics
 

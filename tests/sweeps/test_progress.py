@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
-from hess.envs.registry import TASKS
+from hess.envs import TASKS
 from hess.runs.folder import RunFolder
 from hess.sweeps.overview import LiveOverview, PlainOverview, failures, summary, table
 from hess.sweeps.plan import planned_run, product

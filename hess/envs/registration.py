@@ -1,19 +1,20 @@
-"""The table of tasks; `making.py` makes environments of their names."""
+"""The table of tasks, and how Gymnasium gets to know them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 from hess.envs import layouts
 from hess.envs.layouts import Layout
 from hess.errors import HessError, unknown
 
-ROBOTS = {
+ROBOTS = {  # entry point, numbers of an observation
     "point": ("hess.envs.point:PointMaze", 7),
     "ant": ("hess.envs.ant:AntMaze", 29),
 }
-VIEW_SIZE = 75
+VIEW_SIZE = 75  # of topdown.py, whose NumPy would make `hess envs` slow
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,9 @@ class TaskInfo:
     name: str
     robot: str
     map: str
-    start: tuple[float, ...]
     goal: tuple[float, ...]
     horizon: int
     observation: int
-    summary: str
     entry_point: str
     images: bool = False
     kwargs: dict[str, Any] = field(default_factory=dict)
@@ -37,10 +36,7 @@ class TaskInfo:
         return f"hess/{self.name}-v0"
 
 
-TASKS: dict[str, TaskInfo] = {}
-
-
-def maze_task(
+def _maze(
     name: str,
     layout: str,
     robot: str = "ant",
@@ -49,9 +45,8 @@ def maze_task(
     horizon: int = 500,
     images: bool = False,
     map_name: str = "own map",
-    summary: str = "",
 ) -> TaskInfo:
-    """Describe a maze task; the map is read and checked here."""
+    """The row of a maze; the map is read and checked here."""
     if robot not in ROBOTS:
         raise unknown("robot", robot, ROBOTS)
     parsed = Layout.parse(layout, cell)
@@ -60,88 +55,37 @@ def maze_task(
     entry_point, observation = ROBOTS[robot]
     kwargs: dict[str, Any] = {"layout": str(parsed), "cell": parsed.cell}
     if images:
-        kwargs["images"] = True
-        summary = f"{summary}; sees a 5x5x3 view from above instead of x, y".lstrip("; ")
+        name, observation, kwargs["images"] = f"{name}Images", observation + VIEW_SIZE, True
     return TaskInfo(
-        name=f"{name}Images" if images else name,
-        robot=robot,
-        map=map_name,
-        start=parsed.start,
-        goal=parsed.goal,
-        horizon=horizon,
-        observation=observation + (VIEW_SIZE if images else 0),
-        summary=summary,
-        entry_point=entry_point,
-        images=images,
-        kwargs=kwargs,
+        name, robot, map_name, parsed.goal, horizon, observation, entry_point, images, kwargs
     )
 
 
-def _declare(*tasks: TaskInfo) -> None:
-    TASKS.update({task.name: task for task in tasks})
+def _cheetah(name: str, map_name: str, goal: tuple[float, float]) -> TaskInfo:
+    entry_point = f"hess.envs.cheetah:{name}"
+    return TaskInfo(name, "half-cheetah", map_name, goal, 1000, 19, entry_point)
 
 
-for _images in (False, True):
-    _declare(
-        maze_task(
-            "PointMaze",
-            layouts.U_MAZE,
-            "point",
-            images=_images,
-            map_name="12x12 m U-turn",
-            summary="turn and roll around the corridor",
-        ),
-        maze_task(
-            "AntMaze",
-            layouts.U_MAZE,
-            images=_images,
-            map_name="12x12 m U-turn",
-            summary="walk around the corridor",
-        ),
-        maze_task(
-            "AntPush",
-            layouts.PUSH,
-            images=_images,
-            map_name="12x12 m with block",
-            summary="go left, push the block to the right, walk on to the goal behind it",
-        ),
-        maze_task(
+TASKS: dict[str, TaskInfo] = {
+    task.name: task
+    for images in (False, True)
+    for task in (
+        _maze("PointMaze", layouts.U_MAZE, "point", images=images, map_name="12x12 m U-turn"),
+        _maze("AntMaze", layouts.U_MAZE, images=images, map_name="12x12 m U-turn"),
+        _maze("AntPush", layouts.PUSH, images=images, map_name="12x12 m with block"),
+        _maze(
             "AntFourRooms",
             layouts.FOUR_ROOMS,
             cell=2.0,
             horizon=1000,
-            images=_images,
+            images=images,
             map_name="18x18 m, 4 rooms",
-            summary="walk through two doors to the opposite room",
         ),
     )
-
-
-def _cheetah_task(name: str, map_name: str, goal: tuple[float, float], summary: str) -> TaskInfo:
-    return TaskInfo(
-        name=name,
-        robot="half-cheetah",
-        map=map_name,
-        start=(0.0, 0.0),
-        goal=goal,
-        horizon=1000,
-        observation=19,
-        summary=summary,
-        entry_point=f"hess.envs.cheetah:{name}",
-    )
-
-
-_declare(
-    _cheetah_task(
-        "CheetahHurdle",
-        "hurdle 0.35 m high",
-        (3.2, 0.0),
-        "stride over a hurdle to a goal 3.2 m ahead",
-    ),
-    _cheetah_task(
-        "CheetahAscending", "20 degree ramp", (4.25, 1.0), "climb to where the slope is 1 m high"
-    ),
-)
+} | {
+    "CheetahHurdle": _cheetah("CheetahHurdle", "hurdle 0.35 m high", (3.2, 0.0)),
+    "CheetahAscending": _cheetah("CheetahAscending", "20 degree ramp", (4.25, 1.0)),
+}
 
 
 def register_all() -> None:
@@ -174,7 +118,6 @@ def register_maze(
     cell: float = 4.0,
     horizon: int = 500,
     images: bool = False,
-    summary: str = "",
 ) -> str:
     """Turn a text map into a task `hess/<name>-v0` and return that id.
 
@@ -182,13 +125,10 @@ def register_maze(
     """
     if not name.isidentifier():
         raise HessError(f"a task's name must be letters and digits, like 'MyMaze', not {name!r}")
-    if horizon < 1 or int(horizon) != horizon:
+    if not (isinstance(horizon, Real) and horizon >= 1 and horizon % 1 == 0):
         raise HessError(f"the horizon must be a positive number of steps, not {horizon!r}")
-    task = maze_task(
-        name, layout, robot, cell=cell, horizon=horizon, images=images, summary=summary
-    )
-    if TASKS.get(task.name, task) != task:
+    task = _maze(name, layout, robot, cell=cell, horizon=horizon, images=images)
+    if TASKS.setdefault(task.name, task) != task:
         raise HessError(f"the task {task.name!r} exists already with another map; rename yours")
-    _declare(task)
     _register(task)
     return task.id

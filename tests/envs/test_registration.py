@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from typing import Any
@@ -32,7 +33,6 @@ def test_the_table_agrees_with_the_environment(name: str, build: Any) -> None:
     assert env.spec.id == task.id == f"hess/{name}-v0"
     assert env.spec.max_episode_steps == task.horizon
     assert env.observation_space["observation"].shape == (task.observation,)
-    assert env.unwrapped.floor_plan.start == pytest.approx(task.start)
     assert env.unwrapped.floor_plan.goal == pytest.approx(task.goal, abs=0.01)
     assert env.unwrapped.floor_plan.is_free(env.unwrapped.floor_plan.goal)
 
@@ -124,10 +124,14 @@ def test_a_bad_keyword_is_named(name: str, keywords: dict[str, Any], sentence: s
         ("CheetahHurdle", {"pitch": "sin"}, "pitch option 'sin'; .*pitch options: angle, cos_sin"),
         ("CheetahAscending", {"trac": "open"}, "did you mean 'track'"),
         ("AntMaze", {"track": "open"}, "unknown AntMaze option 'track'.* options: "),
+        ("PointMaze", {"cel": 3}, "did you mean 'cell'"),
+        ("AntMaze", {"images": "no"}, "images must be True or False, not 'no'"),
+        ("AntMaze", {"layout": [[1, 0]]}, "the map must be text, one line per row of cells, not"),
+        ("AntMaze", {"cell": "wide"}, "cell size must be a positive number of metres, not 'wide'"),
         ("AntPush", {"goal_posts": True}, "did you mean 'goal_post'"),
         ("AntPush", {"observe_block": 1}, "observe_block must be True or False, not 1"),
         ("AntMaze", {"goal_post": True}, "unknown AntMaze option 'goal_post'.* options: "),
-        ("PointMaze", {"observe_block": True}, "unknown PointMaze option.* options: random_goal"),
+        ("PointMaze", {"observe_block": True}, "unknown PointMaze option.* options: cell, images"),
         ("CheetahHurdle", {"observe_block": True}, "unknown CheetahHurdle option.* track"),
     ],
 )
@@ -161,6 +165,8 @@ def test_a_text_map_becomes_a_task(robot: str, images: bool, build: Any) -> None
         ({"name": "my maze"}, "name must be letters and digits"),
         ({"name": "AntMaze"}, "exists already"),
         ({"horizon": 0}, "horizon must be a positive number"),
+        ({"horizon": math.inf}, "horizon must be a positive number of steps, not inf"),
+        ({"horizon": "9"}, "horizon must be a positive number of steps, not '9'"),
         ({"layout": "####\n#S.#\n####"}, "the map has no goal"),
         ({"cell": -2.0}, "cell size must be a positive number"),
         ({"robot": "point", "cell": 0.5}, "too small for the point"),
