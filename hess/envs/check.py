@@ -9,6 +9,7 @@ import copy
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from hess.envs.arguments import make_keywords
 from hess.envs.making import FAILURES, close, make, raised
 from hess.envs.spaces import (
     ACHIEVED,
+    DESIRED,
     ActionScale,
     Observer,
     is_goal_space,
@@ -29,11 +31,9 @@ from hess.envs.spaces import (
 )
 from hess.envs.success import SuccessSignal
 from hess.errors import HessError
-from hess.machine import machine_memory
 
 STEPS = 20
 SEED = 0
-_MOST_MEMORY = 0.8  # of what the machine has
 _LONGEST = 1_000  # steps to look for a success signal where the horizon is unknown
 
 
@@ -49,7 +49,7 @@ class Check:
 
 
 def check_env(config: Config) -> list[Check]:
-    """Run all checks on the environment of a config, with the capacity of its replay."""
+    """Run all checks on the environment of a config."""
     env = make(config.task, **make_keywords(config.env, config.horizon))
     try:
         return list(_run(env, config))
@@ -70,19 +70,14 @@ def _run(env: Any, config: Config) -> Iterator[Check]:
         ("reset and step", _values),
         ("success signal", _success),
     )
-    fits = True
     for name, inspect in required:
-        check = _try(name, inspect, env, config)
-        fits &= check.ok
-        yield check
+        yield (check := _try(name, inspect, env, config))
         if name == "reset and step" and not check.ok:
             return
     if is_goal_space(env.observation_space):
         yield _try("compute_reward", _compute_reward, env, config, required=False)
     yield _try("seeding", _seeding, env, config, required=False)
     yield _try("subgoals", _subgoals, env, config, required=False)
-    if fits:
-        yield _try("replay", _replay, env, config)
 
 
 def _try(
@@ -127,19 +122,26 @@ def _horizon(env: Any, _: Config) -> str:
     return f"{steps} steps"
 
 
+def _random_steps(env: Any) -> Iterator[Any]:
+    """What random actions, always the same ones, lead to; the next episode follows on an end."""
+    env.action_space.seed(SEED)
+    env.reset(seed=SEED)
+    while True:
+        outcome = env.step(env.action_space.sample())
+        yield outcome
+        _, _, terminated, truncated, _ = outcome
+        if terminated or truncated:
+            env.reset()
+
+
 def _values(env: Any, config: Config) -> str:
     """Reset, then a few random steps: numbers in the declared shapes, all finite."""
     observer = _observer(env, config)
-    env.action_space.seed(SEED)
-    observation, _ = env.reset(seed=SEED)
-    _fits(observer, observation, "reset()")
-    for _ in range(STEPS):
-        observation, reward, terminated, truncated, _ = env.step(env.action_space.sample())
+    _fits(observer, env.reset(seed=SEED)[0], "reset()")
+    for observation, reward, *_ in islice(_random_steps(env), STEPS):
         _fits(observer, observation, "step()")
         if not math.isfinite(float(reward)):
             raise HessError(f"step() gave the reward {reward}")
-        if terminated or truncated:
-            env.reset()
     return f"{STEPS} random steps gave finite numbers in the declared shapes"
 
 
@@ -158,10 +160,8 @@ def _fits(observer: Observer, raw: Any, source: str) -> None:
 def _success(env: Any, config: Config) -> str:
     """One episode at most; of most environments the first step tells."""
     signal = SuccessSignal(config.success)
-    env.action_space.seed(SEED)
-    env.reset(seed=SEED)
-    for _ in range(getattr(env.spec, "max_episode_steps", None) or _LONGEST):
-        _, reward, terminated, truncated, info = env.step(env.action_space.sample())
+    longest = getattr(env.spec, "max_episode_steps", None) or _LONGEST
+    for _, reward, terminated, truncated, info in islice(_random_steps(env), longest):
         signal(float(reward), bool(terminated), info)
         if signal.is_settled or terminated or truncated:
             break
@@ -171,17 +171,14 @@ def _success(env: Any, config: Config) -> str:
     return signal.description
 
 
-def _compute_reward(env: Any, config: Config) -> str:
+def _compute_reward(env: Any, _: Config) -> str:
     compute = getattr(env.unwrapped, "compute_reward", None)
     if compute is None:
         raise HessError("none; goals cannot be relabelled, HESS itself does not need it")
-    env.action_space.seed(SEED)
-    env.reset(seed=SEED)
     achieved, desired, infos, rewards = [], [], [], []
-    for _ in range(4):
-        observation, reward, _, _, info = env.step(env.action_space.sample())
-        achieved.append(observation["achieved_goal"])
-        desired.append(observation["desired_goal"])
+    for observation, reward, _, _, info in islice(_random_steps(env), 4):
+        achieved.append(observation[ACHIEVED])
+        desired.append(observation[DESIRED])
         infos.append(info)
         rewards.append(float(reward))
     batch = np.asarray(compute(np.stack(achieved), np.stack(desired), np.array(infos)))
@@ -206,30 +203,10 @@ def _subgoals(env: Any, config: Config) -> str:
     return f"φ will have {dim} dimension{'s' * (dim > 1)}; --representation.dim for another number"
 
 
-def _replay(env: Any, config: Config) -> str:
-    """Pictures as observations can ask for more memory than there is."""
-    observer = _observer(env, config)
-    numbers = observer.observation_dim + observer.goal_dim + ActionScale(env.action_space).dim
-    needed = 4 * numbers * config.capacity
-    if needed > most_memory():
-        raise HessError(
-            f"{config.capacity:,} steps need {needed / 1e9:.0f} GB, this machine has "
-            f"{machine_memory() / 1e9:.0f}; give a smaller --capacity"
-        )
-    return f"{needed / 1e9:.1f} GB when full"
-
-
-def most_memory() -> int:
-    """Bytes that a replay may take."""
-    return int(_MOST_MEMORY * machine_memory())
-
-
 def _trajectory(env: Any) -> list[Any]:
-    env.action_space.seed(SEED)
-    observation, _ = env.reset(seed=SEED)
-    trajectory = [copy.deepcopy(observation)]  # it may be the environment's own array
-    for _ in range(STEPS):
-        observation, _, terminated, truncated, _ = env.step(env.action_space.sample())
+    """Of one episode."""
+    trajectory = [copy.deepcopy(env.reset(seed=SEED)[0])]  # it may be the environment's own array
+    for observation, _, terminated, truncated, _ in islice(_random_steps(env), STEPS):
         trajectory.append(copy.deepcopy(observation))
         if terminated or truncated:
             break

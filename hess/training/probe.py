@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from math import prod
 
 import jax
@@ -11,12 +12,14 @@ import numpy as np
 from hess.agents.methods import method
 from hess.config import Config
 from hess.envs.adapter import Task
-from hess.envs.check import Check, most_memory
+from hess.envs.check import Check
 from hess.envs.success import KEYS
 from hess.errors import HessError
 from hess.machine import machine_memory
 from hess.replay.episode import EpisodeShape, empty_episode
 from hess.training.validation import validate
+
+_MOST_MEMORY = 0.8  # of what the machine has, for the replay
 
 
 def probe(config: Config) -> list[str]:
@@ -24,25 +27,29 @@ def probe(config: Config) -> list[str]:
 
     Returns what a user should know about the environment as HESS sees it.
     """
-    task = Task(config)
-    try:
-        validate(config, task.horizon)
-        _refuse_giant_replay(config, task.shape(config))
-        _play_until_settled(task)
-        if method(config.method).has_representation:
-            _refuse_short_episodes(config, task)
+    with closing(Task(config)) as task:
+        _refuse(config, task)
         return _notes(config, task)
-    finally:
-        task.close()
 
 
 def check_start(config: Config) -> Check:
     """Whether a training with this config would start, as a line of `hess check-env`."""
     try:
-        probe(config)
+        with closing(Task(config)) as task:
+            _refuse(config, task)
+            size = _replay_bytes(config, task.shape(config))
     except HessError as error:
         return Check("training", False, str(error))
-    return Check("training", True, "would start")
+    return Check("training", True, f"would start; its replay takes {size / 1e9:.1f} GB when full")
+
+
+def _refuse(config: Config, task: Task) -> None:
+    """Raise what would stop a training on the task."""
+    validate(config, task.horizon)
+    _refuse_giant_replay(config, task.shape(config))
+    _play_until_settled(task)
+    if method(config.method).has_representation:
+        _refuse_short_episodes(config, task)
 
 
 def _play_until_settled(task: Task) -> None:
@@ -94,14 +101,20 @@ def _notes(config: Config, task: Task) -> list[str]:
     return notes
 
 
+def _episode_bytes(shape: EpisodeShape) -> int:
+    leaves = jax.tree.leaves(empty_episode(shape))
+    return sum(prod(leaf.shape) * leaf.dtype.itemsize for leaf in leaves)
+
+
+def _replay_bytes(config: Config, shape: EpisodeShape) -> int:
+    return config.capacity // shape.horizon * _episode_bytes(shape)
+
+
 def _refuse_giant_replay(config: Config, shape: EpisodeShape) -> None:
     """Pictures as observations can ask for more memory than there is."""
-    episode = sum(
-        prod(leaf.shape) * leaf.dtype.itemsize for leaf in jax.tree.leaves(empty_episode(shape))
-    )
-    needed = config.capacity // shape.horizon * episode
-    if needed > most_memory():
-        fitting = most_memory() // episode * shape.horizon
+    needed, most = _replay_bytes(config, shape), _MOST_MEMORY * machine_memory()
+    if needed > most:
+        fitting = int(most) // _episode_bytes(shape) * shape.horizon
         raise HessError(
             f"a replay of capacity={config.capacity:,} steps with {shape.observation_dim:,} "
             f"numbers each needs {needed / 1e9:.0f} GB, this machine has "

@@ -11,9 +11,11 @@ import pytest
 from gymnasium import spaces
 
 from hess.config import Config, override
-from hess.envs import TASKS, check
+from hess.envs import TASKS
 from hess.envs.check import can_train, check_env
 from hess.errors import HessError
+from hess.training import probe
+from hess.training.probe import check_start
 
 
 class PlainTask(gymnasium.Env[Any, Any]):
@@ -59,6 +61,16 @@ class GoalTask(PlainTask):
         self.observation_space = spaces.Dict(dict.fromkeys(keys, box))
         if fault == "goal shapes":
             self.observation_space["desired_goal"] = spaces.Box(-1, 1, (2,), np.float64)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        self.is_over = False
+        return super().reset(seed=seed, options=options)
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        assert not self.is_over, "the episode is over"
+        self.is_over = self.fault == "short"
+        values, reward, _, _, info = super().step(action)
+        return values, reward, self.is_over, False, info
 
     def _values(self) -> Any:
         return {key: np.zeros(box.shape) for key, box in self.observation_space.items()}  # type: ignore[attr-defined]
@@ -196,6 +208,11 @@ def test_keys_can_be_chosen() -> None:
     assert "observation will not be used" in said["observation"]
 
 
+def test_episodes_of_one_step_are_no_fault_of_the_rewards() -> None:
+    said = sentences("users/Goal-v0", "short")
+    assert said["compute_reward"] == "agrees with step(), on single goals and on batches"
+
+
 def test_the_size_of_the_subgoal_space_is_said() -> None:
     assert sentences("PointMaze")["subgoals"].startswith("φ will have 4 dimensions;")
     assert sentences("CheetahHurdle")["subgoals"].startswith("φ will have 8 dimensions;")
@@ -203,9 +220,12 @@ def test_the_size_of_the_subgoal_space_is_said() -> None:
     assert sentences("PointMaze", **one)["subgoals"].startswith("φ will have 1 dimension;")
 
 
-def test_more_than_the_memory_cannot_be_trained_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(check, "most_memory", lambda: 1_000_000)
-    checks = check_env(Config(task="users/Plain-v0"))
-    (replay,) = [each for each in checks if each.name == "replay"]
-    assert (replay.ok, replay.required) == (False, True)
-    assert "give a smaller --capacity" in replay.sentence
+def test_the_memory_of_a_replay_is_said_and_more_than_there_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config = Config(task="users/Plain-v0", env=arguments(""), subgoal_interval=10)
+    assert check_start(config).sentence == "would start; its replay takes 0.0 GB when full"
+    monkeypatch.setattr(probe, "machine_memory", lambda: 1_000_000)
+    start = check_start(config)
+    assert (start.ok, start.required) == (False, True)
+    assert "this machine has 0; capacity may be 30 to " in start.sentence
