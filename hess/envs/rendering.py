@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import io
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,8 @@ from hess.arrays import Picture
 from hess.encoding import VIDEO_FORMATS, encode_video
 from hess.envs.layouts import Layout
 from hess.envs.making import make
-from hess.envs.registry import TASKS
+from hess.envs.registration import TASKS
+from hess.envs.scene import Camera
 from hess.envs.topdown import TopDownView
 from hess.errors import HessError
 from hess.files import require_ending, write_atomic
@@ -55,20 +57,25 @@ def render_video(
             raise HessError(f"episodes of {task!r} may never end; give --steps for its video")
         env.action_space.seed(seed)
         env.reset(seed=seed)
-        frames = [picture_of(env, task)]
-        done = False
-        while not done and (steps is None or len(frames) <= steps):
-            _, _, terminated, truncated, _ = env.step(env.action_space.sample())
-            frames.append(picture_of(env, task))
-            done = terminated or truncated
-        encode_video(out, frames, int(env.metadata.get("render_fps") or FRAMES_PER_SECOND))
+        speed = max(int(env.metadata.get("render_fps") or FRAMES_PER_SECOND), 1)
+        encode_video(out, _random_episode(env, task, steps), speed)
+
+
+def _random_episode(env: Any, task: str, steps: int | None) -> Iterator[Picture]:
+    """One picture after the other: all of them together would take most of a gigabyte."""
+    yield picture_of(env, task)
+    for _ in itertools.count() if steps is None else range(steps):
+        _, _, terminated, truncated, _ = env.step(env.action_space.sample())
+        yield picture_of(env, task)
+        if terminated or truncated:
+            break
 
 
 def first_picture(task: str, seed: int = 0, arguments: Mapping[str, Any] | None = None) -> Picture:
     """The picture of a task after reset; ours are drawn larger than a frame of a video."""
     with closing(_make(task, arguments)) as env:
         camera = getattr(env.unwrapped, "camera", None)
-        if camera is not None:
+        if isinstance(camera, Camera):  # others call something else so
             env.unwrapped.camera = dataclasses.replace(
                 camera, height=ENLARGE * camera.height, width=ENLARGE * camera.width
             )

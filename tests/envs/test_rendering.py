@@ -3,9 +3,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import weakref
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import imageio.v3 as iio
@@ -176,3 +178,49 @@ def test_an_environment_that_fails_while_it_is_drawn_is_a_sentence(
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("hess: cannot draw 'users/Blind-v0': it raised RuntimeError (test_rend")
     assert line.endswith("): the lens cap is on")
+
+
+class Filmed(gymnasium.Env[Any, Any]):
+    """Draws slowly, and counts how many of its pictures are in memory."""
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 0.5}
+    observation_space = action_space = gymnasium.spaces.Box(0, 1, (1,))
+    camera = "from above"
+    pictures: ClassVar[list[weakref.ref[Any]]] = []
+    most = 0
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        self.render_mode = render_mode
+
+    def reset(self, **_: Any) -> Any:
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action: Any) -> Any:
+        return np.zeros(1, np.float32), 0.0, False, False, {}
+
+    def render(self) -> Any:
+        picture = np.full((16, 16, 3), 200, np.uint8)
+        Filmed.pictures.append(weakref.ref(picture))
+        Filmed.most = max(Filmed.most, sum(each() is not None for each in Filmed.pictures))
+        return picture
+
+
+@pytest.fixture
+def filmed() -> Iterator[str]:
+    gymnasium.register("users/Filmed-v0", Filmed, disable_env_checker=True)
+    yield "users/Filmed-v0"
+    del gymnasium.registry["users/Filmed-v0"]
+
+
+def test_what_others_call_a_camera_is_left_alone(filmed: str, tmp_path: Path) -> None:
+    render_picture(filmed, tmp_path / "x.png")
+    assert iio.imread(tmp_path / "x.png").shape == (16, 16, 3)
+
+
+def test_a_video_is_written_as_it_is_drawn_at_a_frame_a_second_or_more(
+    filmed: str, tmp_path: Path
+) -> None:
+    render_video(filmed, tmp_path / "x.mp4", steps=20)
+    frames, seconds = imageio_ffmpeg.count_frames_and_secs(str(tmp_path / "x.mp4"))
+    assert (frames, seconds) == (21, 21.0)
+    assert Filmed.most <= 3
