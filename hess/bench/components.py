@@ -19,9 +19,9 @@ from hess.agents.methods import method
 from hess.bench.measuring import (
     MICROSECONDS,
     MILLISECONDS,
+    BenchRow,
     Goal,
     Measurement,
-    Row,
     Size,
     compared,
     cpu_seconds,
@@ -47,7 +47,7 @@ _TIMES_HESS = 1.3
 _FIRST_UPDATE = 2  # random episodes before φ
 
 
-def representation(size: Size) -> list[Row]:
+def representation(size: Size) -> list[BenchRow]:
     """Milliseconds of a minibatch and the seconds of the published number of them."""
     config = preset("paper")
     learner = Representation(
@@ -72,12 +72,12 @@ def representation(size: Size) -> list[Row]:
     whole = config.representation.minibatches
     chunks = f"priorities renewed every {size.minibatches:,}"
     return [
-        Row("representation", "φ minibatch of 100", each * MILLISECONDS, "ms", note=chunks),
-        Row("representation", f"φ update of {whole:,} minibatches", each * whole, "s"),
+        BenchRow("representation", "φ minibatch of 100", each * MILLISECONDS, "ms", note=chunks),
+        BenchRow("representation", f"φ update of {whole:,} minibatches", each * whole, "s"),
     ]
 
 
-def acting(size: Size) -> list[Row]:
+def acting(size: Size) -> list[BenchRow]:
     """Microseconds for an action, φ and a subgoal at every c-th step included."""
     config: Config = override(preset("paper"), {"capacity": ANT_MAZE.horizon})
     policy = _learned(Hess(config, ANT_MAZE)).evaluation_policy()
@@ -110,7 +110,7 @@ def _learned(agent: Hess) -> Hess:
     return agent
 
 
-def methods(size: Size, task: str = "AntMaze") -> list[Row]:
+def methods(size: Size, task: str = "AntMaze") -> list[BenchRow]:
     """A row for each method; they and HESS take turns."""
     steps = [_step(name, size, task) for name in ("hess", *VARIANTS)]
     hess, *others = in_turns(*steps, repetitions=size.method_repetitions)

@@ -15,8 +15,16 @@ from hess.agents.hess.exploration.measures import Measures
 from hess.agents.hess.exploration.selection import select_subgoal
 from hess.agents.hess.exploration.visits import ESTIMATORS
 from hess.arrays import Floats
-from hess.bench.measuring import MICROSECONDS, MILLISECONDS, Goal, Row, Size, compared, cpu_seconds
-from hess.bench.resident import MEGABYTE
+from hess.bench.measuring import (
+    MEGABYTE,
+    MICROSECONDS,
+    MILLISECONDS,
+    BenchRow,
+    Goal,
+    Size,
+    compared,
+    cpu_seconds,
+)
 from hess.config import Config, ExplorationConfig
 
 DIMS = (1, 2, 3, 4, 8, 16)
@@ -44,7 +52,7 @@ class Costs(NamedTuple):
         return (episode + self.update / config.representation.interval) / _EPISODE
 
 
-def rows(size: Size) -> list[Row]:
+def rows(size: Size) -> list[BenchRow]:
     """One for every estimator and dimension; φ itself is not part of it."""
     return [
         _row(f"{name}, d = {dim}", costs(name, dim, size))
@@ -53,7 +61,7 @@ def rows(size: Size) -> list[Row]:
     ]
 
 
-def _row(name: str, found: Costs) -> Row:
+def _row(name: str, found: Costs) -> BenchRow:
     step = found.per_step(Config()) * MICROSECONDS
     *works, memory = found._asdict().items()
     parts = ", ".join(f"{work} {seconds * MILLISECONDS:.2f} ms" for work, seconds in works)

@@ -13,42 +13,29 @@ from hess.runtime import available_cores
 
 Measurement = Callable[[], float]
 MICROSECONDS, MILLISECONDS = 1e6, 1e3  # in a second
+MEGABYTE = 1e6
 
 
 @dataclass(frozen=True)
 class Size:
     """Numbers of repetitions, and what one repetition consists of."""
 
-    repetitions: int  # of everything that is measured in turns
-    env_chunks: int  # repetitions of `env_steps` steps, for each task
-    env_steps: int  # AntMaze steps in turns with as many of bare MuJoCo
-    updates: int  # SAC updates in one compiled loop
-    matmuls: int  # of 1024³, for the speed limit
-    stored: int  # episodes in the replay that is learned from
-    minibatches: int  # of φ in one compiled loop
-    cycle: int  # episodes between two φ updates in training, all else scaled to it
-    cycles: int  # of training that are timed in one repetition
-    training_repetitions: int  # of training as a whole
-    method_repetitions: int  # episodes of each method that are timed
-    memory_steps: int  # of PointMaze over which memory is watched
+    repetitions: int = 15  # of everything that is measured in turns
+    env_chunks: int = 100  # repetitions of `env_steps` steps, for each task
+    env_steps: int = 25  # AntMaze steps in turns with as many of bare MuJoCo
+    updates: int = 200  # SAC updates in one compiled loop
+    matmuls: int = 20  # of 1024³, for the speed limit
+    stored: int = 200  # episodes in the replay that is learned from
+    minibatches: int = 2_500  # of φ in one compiled loop
+    cycle: int = 20  # episodes between two φ updates in training, all else scaled to it
+    cycles: int = 3  # of training that are timed in one repetition
+    training_repetitions: int = 3  # of training as a whole
+    method_repetitions: int = 7  # episodes of each method that are timed
+    memory_steps: int = 200_000  # of PointMaze over which memory is watched
     capacity: int = 1_000_000  # environment steps of the replay whose memory is measured
 
 
-FULL = Size(
-    repetitions=15,
-    env_chunks=100,
-    env_steps=25,
-    updates=200,
-    matmuls=20,
-    stored=200,
-    minibatches=2_500,
-    cycle=20,
-    cycles=3,
-    training_repetitions=3,
-    method_repetitions=7,
-    memory_steps=200_000,
-)
-
+FULL = Size()
 QUICK = Size(
     repetitions=5,
     env_chunks=20,
@@ -109,7 +96,7 @@ class Goal:
 
 
 @dataclass(frozen=True)
-class Row:
+class BenchRow:
     """One measurement; times are medians over the repetitions."""
 
     group: str
@@ -148,14 +135,14 @@ def compared(
     goal: Goal | None = None,
     note: str = "",
     times_faster: bool = False,
-) -> Row:
+) -> BenchRow:
     """A row of two things that were measured in turns: what it is about, and its reference.
 
     Its ratio is the median of those of neighbouring measurements: a slow moment hits both.
     """
     measured, reference = pair
     above, below = (reference, measured) if times_faster else (measured, reference)
-    return Row(
+    return BenchRow(
         group,
         name,
         statistics.median(measured),

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from hess import runtime
-from hess.bench.measuring import Row, Size
+from hess.bench.measuring import BenchRow, Size
 from hess.errors import HessError
 
 # OpenBLAS and OpenMP keep their threads awake for a moment after the work is done.
@@ -62,10 +62,10 @@ class Worker:
         self.process.join()
 
 
-def rows_of(target: str, size: Size, cores: Sequence[int]) -> list[Row]:
+def rows_of(target: str, size: Size, cores: Sequence[int]) -> list[BenchRow]:
     """The rows that `module:function` gives, measured in a process of their own."""
     with closing(Worker(target, size, cores)) as measuring:
-        rows: list[Row] = measuring.listen()
+        rows: list[BenchRow] = measuring.listen()
     return rows
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import statistics
+from contextlib import closing
 from typing import Any
 
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from hess.bench.measuring import MICROSECONDS, Goal, Row, Size, compared, cpu_seconds, in_turns
+from hess.bench.measuring import MICROSECONDS, BenchRow, Goal, Size, compared, cpu_seconds, in_turns
 from hess.envs import TASKS, make
 from hess.envs.physics import mujoco
 from hess.envs.simulated import SimulatedTask
@@ -21,23 +22,18 @@ _LIMIT, _LIMIT_WITH_IMAGES, _POINT_SPEED = 1.10, 1.5, 50_000
 Env = gymnasium.Env[Any, Any]
 
 
-def rows(size: Size) -> list[Row]:
+def rows(size: Size) -> list[BenchRow]:
     """One row for every registered task."""
-    return [_row(task, size) for task in TASKS]
+    found = []
+    for task in TASKS:
+        with closing(make(task)) as env:
+            simulated = isinstance(env.unwrapped, SimulatedTask)
+            found.append((_simulated_row if simulated else _point_row)(task, env, size))
+    return found
 
 
-def _row(task: str, size: Size) -> Row:
-    env = make(task)
-    try:
-        if isinstance(env.unwrapped, SimulatedTask):
-            return _simulated_row(task, env, env.unwrapped, size)
-        return _point_row(task, env, size)
-    finally:
-        env.close()
-
-
-def _simulated_row(task: str, env: Env, simulated: SimulatedTask, size: Size) -> Row:
-    pair = _Lockstep(env, simulated, size.env_steps, TASKS[task].horizon)
+def _simulated_row(task: str, env: Env, size: Size) -> BenchRow:
+    pair = _Lockstep(env, size.env_steps, TASKS[task].horizon)
     ours, bare = in_turns(pair.step_env, pair.step_bare, repetitions=size.env_chunks)
     pair.check()
     what = "mj_step of the same model and actions"
@@ -58,13 +54,14 @@ class _Lockstep:
     decide what a step costs, are the same.
     """
 
-    def __init__(self, env: Env, simulated: SimulatedTask, steps: int, horizon: int):
-        self._env, self._simulated, self._steps, self._horizon = env, simulated, steps, horizon
-        self._data = mujoco.MjData(simulated.model)
+    def __init__(self, env: Env, steps: int, horizon: int):
+        self._env, self._steps, self._horizon = env, steps, horizon
+        self._simulated: SimulatedTask = env.unwrapped  # type: ignore[assignment]
+        self._data = mujoco.MjData(self._simulated.model)
         self._rng = np.random.default_rng(0)
         self._taken = horizon  # of the episode: the first turn resets
         self._waiting: NDArray[np.float32] | None = None
-        self._scale = float(simulated.model.actuator_ctrlrange[0, 1])
+        self._scale = float(self._simulated.model.actuator_ctrlrange[0, 1])
 
     def step_env(self) -> float:
         """Microseconds per step of the environment."""
@@ -102,7 +99,7 @@ class _Lockstep:
             raise HessError("the environment and the bare physics went different ways")
 
 
-def _point_row(task: str, env: Env, size: Size) -> Row:
+def _point_row(task: str, env: Env, size: Size) -> BenchRow:
     rng = np.random.default_rng(0)
     steps = min(_POINT_FACTOR * size.env_steps, TASKS[task].horizon - 1)
     actions = rng.uniform(-1.0, 1.0, (steps, 2)).astype(np.float32)
@@ -111,7 +108,7 @@ def _point_row(task: str, env: Env, size: Size) -> Row:
         env.reset(seed=0)
         speeds.append(steps / _stepping_seconds(env, actions))
     goal = None if TASKS[task].images else Goal("at least", _POINT_SPEED, of="measured")
-    return Row("envs", f"{task} steps", statistics.median(speeds), "steps/s", goal=goal)
+    return BenchRow("envs", f"{task} steps", statistics.median(speeds), "steps/s", goal=goal)
 
 
 def _stepping_seconds(env: Env, actions: NDArray[np.float32]) -> float:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hess import machine
-from hess.bench.measuring import FULL, Goal, Row, Size
+from hess.bench.measuring import FULL, BenchRow, Goal, Size
 from hess.bench.processes import rows_of
 from hess.bench.updates import baseline_rows, limit_rows
 from hess.errors import HessError
@@ -25,11 +25,11 @@ class Part(NamedTuple):
     group: str
     what: str
     cores: int
-    measure: Callable[[Size, Sequence[int]], list[Row]]
+    measure: Callable[[Size, Sequence[int]], list[BenchRow]]
     obstacle: Callable[[], str | None] = lambda: None
 
 
-def _rows(target: str) -> Callable[..., list[Row]]:
+def _rows(target: str) -> Callable[..., list[BenchRow]]:
     return lambda size, cores: rows_of(f"hess.bench.{target}", size, cores)
 
 
@@ -55,9 +55,9 @@ PARTS = (
     Part("representation", "φ minibatches", 1, _rows("components:representation")),
     Part("acting", "actions", 1, _rows("components:acting")),
     Part("measures", "novelty and potential", 1, _rows("estimators:rows")),
-    Part("training", "training on AntMaze", 2, _rows("training:rows")),
+    Part("training", "training on AntMaze", 2, _rows("training:speed")),
     Part("methods", "methods against HESS", 1, _rows("components:methods")),
-    Part("memory", "memory", 2, _rows("resident:rows"), _no_proc),
+    Part("memory", "memory", 2, _rows("training:memory"), _no_proc),
 )
 
 
@@ -75,11 +75,11 @@ class BenchTable:
         if file is not None:
             _refuse_unwritable(file)
         self.size, self.cores = size, list(cores)
-        self.rows: list[Row] = []
+        self.rows: list[BenchRow] = []
         self.skipped: list[str] = []
         self._file = file
 
-    def add(self, rows: Sequence[Row]) -> None:
+    def add(self, rows: Sequence[BenchRow]) -> None:
         """Take in new rows."""
         self.rows += rows
         self._write()
@@ -116,7 +116,7 @@ class BenchTable:
         write_json(self._file, values)
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: BenchRow) -> tuple[str, ...]:
     return (
         row.name,
         _quantity(row.measured, row.unit),

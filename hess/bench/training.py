@@ -1,4 +1,4 @@
-"""Training as a whole against its slower half and the authors' released code; and the default.
+"""Training as a whole: against its slower half, the authors' released code, the default; memory.
 
 The rates of the config hold, but in cycles of a few episodes instead of a hundred: φ minibatches,
 evaluations and so on per step are as in a long run, so a short one contains everything.
@@ -6,21 +6,27 @@ evaluations and so on per step are as in a long run, so a short one contains eve
 
 from __future__ import annotations
 
+import os
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from hess.agents.agent import BaseAgent
-from hess.bench.measuring import Goal, Row, Size, compared, seconds
+from hess.agents.hess.agent import Hess
+from hess.bench.components import ANT_MAZE, finished, noise_episode
+from hess.bench.measuring import MEGABYTE, BenchRow, Goal, Size, compared, seconds
 from hess.bench.updates import core_speed
 from hess.config import Config, override
 from hess.config.presets import preset
 from hess.envs import TASKS
 from hess.native.cores import busy_core
 from hess.replay.episode import Episode
+from hess.replay.ring import insert
 from hess.runs.folder import RunFolder
 from hess.training.collector import Collector
 from hess.training.trainer import Trainer
@@ -32,6 +38,8 @@ _THEN = 85.0
 """Billions of operations per second of one of its cores in a large matrix product."""
 _TIMES_AUTHORS = 8.0
 _FIRST_UPDATE = 5  # random episodes before φ
+_GROWTH, _RESIDENT = 20.0, 1500.0  # goals in MB
+_FEW_UPDATES = {"low.updates_per_decision": 0.01, "representation.minibatches": 100}
 
 
 class TrainingSpeeds(NamedTuple):
@@ -44,7 +52,7 @@ class TrainingSpeeds(NamedTuple):
     authors: float  # of the released code, scaled to matmuls right before and after training
 
 
-def rows(size: Size, task: str = "AntMaze") -> list[Row]:
+def speed(size: Size, task: str = "AntMaze") -> list[BenchRow]:
     """Both comparisons, from the same runs."""
     measured = [_measure(size, task) for _ in range(size.training_repetitions)]
     training = [each.training for each in measured]
@@ -193,3 +201,79 @@ def train_watched(config: Config, watch: Watch) -> BaseAgent:
         trainer = Trainer(config, RunFolder(Path(folder) / "run"), watch)
         trainer.run()
         return trainer.agent
+
+
+# --- memory: flat over a run, and small with a full replay of a million steps ---------------------
+
+
+def memory(size: Size) -> list[BenchRow]:
+    """Growth over a run first: a peak in this process would hide it."""
+    return [_growth_row(size), _resident_row(size)]
+
+
+def resident() -> float:
+    """Memory of this process that is in use right now, in MB."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / MEGABYTE
+
+
+def growth(values: Sequence[float]) -> float:
+    """From the second quarter, when all has been compiled, to the last."""
+    quarter = len(values) // 4
+    return statistics.median(values[-quarter:]) - statistics.median(values[quarter : 2 * quarter])
+
+
+def _growth_row(size: Size) -> BenchRow:
+    watch = Watch(resident)
+    train_watched(_eventful_config(size.memory_steps), watch)
+    values = [each.value for each in watch.rounds]
+    name = f"growth over {size.memory_steps:,} PointMaze steps"
+    goal = Goal("at most", _GROWTH, of="measured")
+    note = f"resident at the end: {values[-1]:.0f} MB"
+    return BenchRow("memory", name, growth(values), "MB", goal=goal, note=note)
+
+
+def _eventful_config(steps: int) -> Config:
+    """Everything that a run does, often, with few gradient steps: they allocate the same."""
+    tenth = steps // 10
+    return override(
+        preset("default"),
+        {
+            "task": "PointMaze",
+            "steps": steps,
+            **_FEW_UPDATES,
+            "high.updates_per_decision": 0.5,
+            "representation.first_update": 3,
+            "representation.interval": 10,
+            "evaluation.interval": tenth,
+            "evaluation.episodes": 2,
+            "record.checkpoint_interval": tenth,
+            "record.snapshot_interval": tenth,
+        },
+    )
+
+
+def _resident_row(size: Size) -> BenchRow:
+    """AntMaze with a full replay, right after both levels and φ have learned from it."""
+    config: Config = override(
+        preset("default"),
+        {
+            "capacity": size.capacity,
+            **_FEW_UPDATES,
+            "representation.first_update": 1,
+            "representation.interval": 1,
+        },
+    )
+    shape = ANT_MAZE._replace(
+        subgoal_dim=config.representation.dimensions(ANT_MAZE.observation_dim)
+    )
+    agent = Hess(config, shape)
+    episode = noise_episode(shape, np.random.default_rng(0))
+    for _ in range(agent.replay.slots):
+        agent.replay = insert(agent.replay, episode)
+    for _ in range(2):
+        agent.learn([episode], lambda what, share: None)
+    finished(agent.replay)
+    name = f"AntMaze, full replay of {size.capacity:,} steps"
+    goal = Goal("at most", _RESIDENT, of="measured")
+    return BenchRow("memory", name, resident(), "MB", goal=goal)

@@ -19,9 +19,9 @@ import numpy as np
 
 from hess.bench.measuring import (
     MILLISECONDS,
+    BenchRow,
     Goal,
     Measurement,
-    Row,
     Size,
     compared,
     cpu_seconds,
@@ -37,17 +37,19 @@ _TIMES_FASTER = 2.5
 _COUNTS = {1: "one core", 2: "two cores"}
 
 
-def limit_rows(size: Size, cores: Sequence[int]) -> list[Row]:
+def limit_rows(size: Size, cores: Sequence[int]) -> list[BenchRow]:
     """An update against its arithmetic at the speed of a 1024³ single-precision product."""
     return _rows("sac", "matmul", "its arithmetic at sgemm speed", size, cores)
 
 
-def baseline_rows(size: Size, cores: Sequence[int]) -> list[Row]:
+def baseline_rows(size: Size, cores: Sequence[int]) -> list[BenchRow]:
     """An update against one by Stable-Baselines3's `SAC.train()`."""
     return _rows("baseline", "stable_baselines", "Stable-Baselines3", size, cores)
 
 
-def _rows(group: str, other: str, other_name: str, size: Size, cores: Sequence[int]) -> list[Row]:
+def _rows(
+    group: str, other: str, other_name: str, size: Size, cores: Sequence[int]
+) -> list[BenchRow]:
     count = len(cores)
     with (
         closing(Worker("hess.bench.updates:update", size, cores)) as ours,

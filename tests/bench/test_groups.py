@@ -13,8 +13,8 @@ import pytest
 
 from hess import runtime
 from hess.agents.hess.exploration.visits import ESTIMATORS
-from hess.bench import components, estimators, resident, simulation, training
-from hess.bench.measuring import FULL, QUICK, Row, Size
+from hess.bench import components, estimators, simulation, training
+from hess.bench.measuring import FULL, QUICK, BenchRow, Size
 from hess.bench.processes import Worker, rows_of
 from hess.bench.table import _no_baseline
 from hess.bench.updates import limit_rows, stable_baselines
@@ -40,7 +40,7 @@ TINY = Size(
 )
 
 
-def check(rows: list[Row], group: str) -> None:
+def check(rows: list[BenchRow], group: str) -> None:
     assert rows
     for row in rows:
         assert row.group == group
@@ -146,7 +146,7 @@ def test_training_writes_at_least_as_often_as_published() -> None:
 
 @pytest.mark.slow
 def test_training_is_measured_whole_and_in_halves() -> None:
-    rows = training.rows(TINY, task="PointMaze")
+    rows = training.speed(TINY, task="PointMaze")
     check(rows, "training")
     for half in ("environment", "learner", "learner on one core"):
         assert half in rows[0].note
@@ -167,11 +167,11 @@ def test_every_hierarchical_baseline_is_compared_with_hess() -> None:
 
 @pytest.mark.slow
 def test_memory_is_watched() -> None:
-    check(resident.rows(TINY), "memory")
+    check(training.memory(TINY), "memory")
 
 
 def test_growth_compares_the_second_quarter_with_the_last() -> None:
-    assert resident.growth([0.0, 50.0, 100.0, 100.0, 100.0, 101.0, 103.0, 103.0]) == 3.0
+    assert training.growth([0.0, 50.0, 100.0, 100.0, 100.0, 101.0, 103.0, 103.0]) == 3.0
 
 
 def test_a_killed_worker_is_one_sentence() -> None:

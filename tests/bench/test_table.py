@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from hess.bench.measuring import FULL, QUICK, Goal, Row, compared, in_turns
+from hess.bench.measuring import FULL, QUICK, BenchRow, Goal, compared, in_turns
 from hess.bench.table import FORMAT, PARTS, BenchTable, obstacle
 from hess.cli import main
 from hess.errors import HessError
 
-FAST = Row(
+FAST = BenchRow(
     "sac", "fast", 2.0, "ms", 1.8, "limit", 0.9, "reference / measured", Goal("at least", 0.75)
 )
-BIG = Row("memory", "big", 30.0, "MB", goal=Goal("at most", 20.0, of="measured"))
-PLAIN = Row("acting", "plain", 30.0, "µs")
+BIG = BenchRow("memory", "big", 30.0, "MB", goal=Goal("at most", 20.0, of="measured"))
+PLAIN = BenchRow("acting", "plain", 30.0, "µs")
 
 
 @pytest.mark.parametrize(("row", "met"), [(FAST, True), (BIG, False), (PLAIN, None)])
-def test_a_row_knows_whether_its_goal_is_met(row: Row, met: bool | None) -> None:
+def test_a_row_knows_whether_its_goal_is_met(row: BenchRow, met: bool | None) -> None:
     assert row.met is met
 
 
