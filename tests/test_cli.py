@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import subprocess
 import sys
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -307,6 +308,8 @@ def test_check_env_takes_arguments_and_what_success_is(capsys: pytest.CaptureFix
             ["train", "PointMaze", "--success", "succes"],
             "never put 'succes' into info; did you mean",
         ),
+        (["evaluate", "runs", "--seed", "-1"], "seed=-1 is impossible; it must be at least 0"),
+        (["render", "PointMaze", "--out", "x.png", "--seed", "-1"], "seed=-1 is impossible"),
         (["train", "PointMaze", "--method", "no_such_module:x"], "cannot load the method"),
     ],
 )
@@ -368,7 +371,16 @@ def test_doctor_finds_this_machine_fit(capsys: pytest.CaptureFixture[str]) -> No
     library.is_loaded()  # compiled by now: on a busy machine that alone may take the doctor's time
     assert main(["doctor"]) == 0
     output = capsys.readouterr().out
-    for subject in ("Python", "JAX", "MuJoCo", "rendering", "processor", "disk", "ffmpeg", "ray"):
+    for subject in (
+        "Python",
+        "JAX",
+        "MuJoCo",
+        "rendering",
+        "processor",
+        "disk",
+        "ffmpeg",
+        *doctor.EXTRAS,
+    ):
         assert f"  {subject} " in output
     assert output.endswith("HESS can train here.\n")
 
@@ -394,6 +406,18 @@ def test_no_drawing_is_no_obstacle_to_training(
     assert "crashed with signal 11" in capsys.readouterr().out
 
 
+def test_advice_about_the_cache_names_the_setting_that_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    for name in ("XDG_CACHE_HOME", "JAX_COMPILATION_CACHE_DIR"):
+        monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR", raising=False)
+        monkeypatch.setenv(name, str(tmp_path / "file"))
+        (finding,) = doctor.check_cache()
+        assert "cannot write" in str(finding)
+        assert f"set {name} to a folder of yours" in str(finding)
+
+
 @pytest.mark.parametrize(
     ("code", "problem"),
     [
@@ -405,6 +429,11 @@ def test_no_drawing_is_no_obstacle_to_training(
 )
 def test_a_crash_in_a_check_is_a_finding(code: str, problem: str | None) -> None:
     assert doctor.run_python(code)[1] == problem
+
+
+def test_doctor_knows_every_extra() -> None:
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())
+    assert {*doctor.EXTRAS, "dev"} == set(project["project"]["optional-dependencies"])
 
 
 def test_ci_installs_the_libraries_that_doctor_names() -> None:

@@ -43,10 +43,10 @@ class Command:
 
 
 COMMANDS = (
-    Command("envs", "Tasks", "hess.cli.listing:Envs"),
+    Command("envs", "Tasks", "hess.cli.tasks:Envs"),
     Command("check-env", "Tasks", "hess.cli.tasks:CheckEnv"),
     Command("render", "Tasks", "hess.cli.tasks:Render"),
-    Command("methods", "Training", "hess.cli.listing:Methods"),
+    Command("methods", "Training", "hess.cli.train:Methods"),
     Command("train", "Training", "hess.cli.train:Train"),
     Command("evaluate", "Training", "hess.cli.train:Evaluate"),
     Command("sweep", "Many runs", "hess.cli.sweep:Sweep"),

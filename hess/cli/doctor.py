@@ -16,7 +16,12 @@ from pathlib import Path
 from hess import machine, runtime
 from hess.native import library
 
-EXTRAS = {"bench": ("stable_baselines3", "torch"), "ray": ("ray",), "tsne": ("sklearn",)}
+EXTRAS = {
+    "bench": ("stable_baselines3", "torch"),
+    "envs": ("gymnasium_robotics", "ogbench"),
+    "ray": ("ray",),
+    "tsne": ("sklearn",),
+}
 TIMEOUT = 120
 
 _JAX = """
@@ -103,7 +108,7 @@ def check_rendering() -> Iterator[Finding]:
     """MuJoCo draws a small picture."""
     backend, problem = os.environ.get("MUJOCO_GL", "the display's OpenGL"), rendering_problem()
     if backend == "disable":
-        problem = "switched off: there is no display and no EGL library"
+        problem = "switched off by MUJOCO_GL=disable, as where no display and no EGL library is"
     elif problem is not None:
         problem = f"fails with {backend}: {problem}"
     yield Finding("rendering", f"works with {backend}", problem, runtime.rendering_advice())
@@ -131,7 +136,8 @@ def check_cache() -> Iterator[Finding]:
     folder = Path(given) if given else runtime.cache_folder()
     problem = runtime.cache_problem(folder)
     size = sum(entry.stat().st_size for entry in folder.glob("*-cache")) / 2**20
-    advice = "every start compiles anew: set XDG_CACHE_HOME to a folder of yours"
+    setting = "JAX_COMPILATION_CACHE_DIR" if given else "XDG_CACHE_HOME"
+    advice = f"every start compiles anew: set {setting} to a folder of yours"
     cannot = None if problem is None else f"cannot write {folder}: {problem}"
     yield Finding("cache", f"{folder}, {size:.0f} MiB", cannot, advice)
 

@@ -1,4 +1,4 @@
-"""`hess check-env` and `hess render`: one task, one's own or ours."""
+"""`hess envs`, `hess check-env` and `hess render`: our tasks, and one of them or of others."""
 
 from __future__ import annotations
 
@@ -8,6 +8,27 @@ from pathlib import Path
 import tyro
 
 from hess import runtime
+
+
+@dataclass(frozen=True)
+class Envs:
+    """List the tasks."""
+
+    images: bool = True
+    """Show the variants with a view from above as well."""
+
+    def run(self) -> None:
+        from hess.console import print_table
+        from hess.envs import TASKS
+
+        rows = []
+        for task in TASKS.values():
+            if self.images or not task.images:
+                goal = ", ".join(f"{value:g}" for value in task.goal)
+                sizes = str(task.horizon), str(task.observation)
+                rows.append((task.id, task.robot, task.map, *sizes, f"({goal})"))
+        numbers = ("horizon", "observation", "goal")
+        print_table(("id", "robot", "map"), rows, numbers, fixed=2)
 
 
 @dataclass(frozen=True)
@@ -68,8 +89,9 @@ class Render:
     """Seed of start and actions."""
 
     def run(self) -> None:
-        from hess.errors import HessError
+        from hess.errors import HessError, require_at_least
 
+        require_at_least("seed", self.seed, 0)
         if self.out is None and self.video is None:
             raise HessError("nothing to draw: give --out FILE.png, --video FILE.mp4, or both")
         runtime.configure()

@@ -1,4 +1,4 @@
-"""`hess train` and `hess evaluate`."""
+"""`hess methods`, `hess train` and `hess evaluate`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import tyro
 
-from hess.agents.methods import import_method
+from hess.agents.methods import METHODS, import_method
 from hess.cli import resume_command, signal_code
 from hess.config import Config
 from hess.config.presets import preset
@@ -22,6 +22,40 @@ from hess.envs.arguments import merged
 
 if TYPE_CHECKING:
     from hess.api import LoadedAgent
+
+
+@dataclass(frozen=True)
+class Methods:
+    """List the methods: HESS, its ablations and the baselines."""
+
+    grids: bool = False
+    """List the hyper-parameters that the paper varies, with their values, instead."""
+
+    def run(self) -> None:
+        if self.grids:
+            self._list_grids()
+        else:
+            self._list_methods()
+
+    def _list_methods(self) -> None:
+        from hess.console import print_table
+
+        rows = []
+        for row in METHODS.values():
+            changes = ", ".join(f"{name}={value}" for name, value in row.overrides.items())
+            section = "" if row.section == "none" else f"§{row.section}"
+            rows.append((row.name, row.summary, section, changes))
+        print_table(("method", "what it is", "paper", "changes"), rows)
+
+    def _list_grids(self) -> None:
+        from hess.console import print_table
+        from hess.sweeps.grids import GRIDS
+
+        rows = []
+        for name, row in GRIDS.items():
+            values = ", ".join(f"{value:g}" for value in row.values)
+            rows.append((row.name, row.symbol, row.field, values, f"§{row.section}"))
+        print_table(("grid", "symbol", "field", "values", "paper"), rows)
 
 
 @dataclass(frozen=True)
