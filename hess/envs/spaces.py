@@ -175,7 +175,7 @@ def _has(space: Any, key: str) -> bool:
 
 def _part(space: Any, key: str) -> spaces.Space[Any]:
     if key not in space.spaces:
-        raise unknown("key of the observation", key, space.spaces)
+        raise unknown("observation key", key, space.spaces)
     part: spaces.Space[Any] = space[key]
     return part
 

@@ -102,7 +102,7 @@ def test_keys_can_be_chosen() -> None:
         (
             goal_space(),
             ("observaton",),
-            "unknown key of the observation 'observaton'; did you mean",
+            "unknown observation key 'observaton'; did you mean",
         ),
         (box(2), ("observation",), "names keys of a Dict, the observation is a Box"),
         (spaces.Text(3), (), "the observation is a Text; HESS reads Box spaces of real numbers"),

@@ -190,7 +190,7 @@ def test_what_is_unusual_is_said() -> None:
         (ENDLESS, {"horizon": 0}, "horizon=0 is impossible; it must be at least 1"),
         (RICH, {"subgoal_interval": 24}, "subgoal_interval=24 is impossible; it may be 1 to 23"),
         (RICH, {"env": {"raech": 1}}, "unknown HessTests/Rich-v0 argument 'raech'; did you mean"),
-        (RICH, {"observe": ("camra",)}, "unknown key of the observation 'camra'; did you mean"),
+        (RICH, {"observe": ("camra",)}, "unknown observation key 'camra'; did you mean"),
         (RICH, {"capacity": 10**12}, "a replay of capacity=1,000,000,000,000 steps"),
     ],
 )
