@@ -9,10 +9,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from rich.console import Console
+
 from hess import machine
 from hess.bench.measuring import FULL, BenchRow, Goal, Size
 from hess.bench.processes import rows_of
 from hess.bench.updates import baseline_rows, limit_rows
+from hess.console import console, plain_table
 from hess.errors import HessError
 from hess.files import write_json
 
@@ -61,13 +64,6 @@ PARTS = (
 )
 
 
-def obstacle(part: Part, cores: Sequence[int]) -> str | None:
-    """Why a part cannot be measured here, in words, or None."""
-    if len(cores) < part.cores:
-        return f"needs {part.cores} cores, this process may use {len(cores)}"
-    return part.obstacle()
-
-
 class BenchTable:
     """What has been measured so far."""
 
@@ -78,6 +74,20 @@ class BenchTable:
         self.rows: list[BenchRow] = []
         self.skipped: list[str] = []
         self._file = file
+
+    def measure(self, groups: Sequence[str] = ()) -> None:
+        """One part after the other, of these groups or of all."""
+        status = Console(stderr=True).status
+        for part in PARTS:
+            if groups and part.group not in groups:
+                continue
+            if len(self.cores) < part.cores:
+                self.skip(f"{part.what}: needs {part.cores} cores, not {len(self.cores)}")
+            elif obstacle := part.obstacle():
+                self.skip(f"{part.what}: {obstacle}")
+            else:
+                with status(f"measuring {part.what}"):
+                    self.add(part.measure(self.size, self.cores[: part.cores]))
 
     def add(self, rows: Sequence[BenchRow]) -> None:
         """Take in new rows."""
@@ -90,9 +100,7 @@ class BenchTable:
         self._write()
 
     def show(self) -> None:
-        """Print the table, and how many goals are met."""
-        from hess.console import console, plain_table
-
+        """Print the table, how many goals are met, and what was skipped."""
         table = plain_table(("row", "measured", "reference", "which is", "ratio", "goal", "met"))
         for column in (1, 2, 4, 5):
             table.columns[column].justify = "right"
@@ -101,6 +109,8 @@ class BenchTable:
         console().print(table)
         judged = [row for row in self.rows if row.met is not None]
         print(f"{sum(bool(row.met) for row in judged)} of {len(judged)} goals met")
+        for sentence in self.skipped:
+            print(f"skipped {sentence}", file=sys.stderr)
 
     def _write(self) -> None:
         if self._file is None:

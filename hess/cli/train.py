@@ -54,7 +54,7 @@ class Methods:
         rows = []
         for name, row in GRIDS.items():
             values = ", ".join(f"{value:g}" for value in row.values)
-            rows.append((row.name, row.symbol, row.field, values, f"§{row.section}"))
+            rows.append((name, row.symbol, row.field, values, f"§{row.section}"))
         print_table(("grid", "symbol", "field", "values", "paper"), rows)
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from hess.bench import table
 from hess.bench.measuring import FULL, QUICK, BenchRow, Goal, compared, in_turns
-from hess.bench.table import FORMAT, PARTS, BenchTable, obstacle
+from hess.bench.table import FORMAT, PARTS, BenchTable, Part
 from hess.cli import main
 from hess.errors import HessError
 
@@ -75,12 +76,24 @@ def test_an_unwritable_file_is_refused_before_measuring(tmp_path: Path) -> None:
             BenchTable(QUICK, [0], bad)
 
 
-def test_parts_say_why_they_cannot_be_measured() -> None:
-    two_cores = next(part for part in PARTS if part.cores == 2)
-    problem = obstacle(two_cores, [0])
-    assert problem is not None
-    assert "needs 2 cores" in problem
-    assert obstacle(PARTS[0], [0]) is None
+def test_parts_are_measured_or_say_why_not(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts = (
+        Part("sac", "one", 1, lambda size, cores: [FAST]),
+        Part("sac", "two", 2, lambda size, cores: [FAST]),
+        Part("memory", "big", 1, lambda size, cores: [BIG], lambda: "no memory"),
+        Part("acting", "plain", 1, lambda size, cores: [PLAIN]),
+    )
+    monkeypatch.setattr(table, "PARTS", parts)
+    report = BenchTable(QUICK, [0])
+    report.measure(["sac", "memory"])
+    assert report.rows == [FAST]
+    report.show()
+    assert capsys.readouterr().err.splitlines()[-2:] == [
+        "skipped two: needs 2 cores, not 1",
+        "skipped big: no memory",
+    ]
 
 
 def test_the_command_offers_every_group(capsys: pytest.CaptureFixture[str]) -> None:
