@@ -9,9 +9,10 @@ import numpy as np
 from hess.envs.floorplan import FloorPlan
 from hess.envs.layouts import BLOCK, GOAL, U_MAZE, Layout, random_free_point
 from hess.envs.models import maze_model, post
+from hess.envs.options import MazeOptions, PushOptions
 from hess.envs.scene import maze_camera
 from hess.envs.simulated import SimulatedTask
-from hess.envs.task import Array, Info, MazeOptions, Point, PushOptions
+from hess.envs.task import Array, Info, Point
 from hess.envs.topdown import SIZE, TopDownView
 
 SUBSTEPS = 10  # of 0.02 s: 0.2 s per action

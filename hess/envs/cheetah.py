@@ -10,10 +10,11 @@ import numpy as np
 
 from hess.envs.floorplan import FloorPlan
 from hess.envs.models import WALL_COLOUR, add_goal, add_outer_wall, add_scenery
+from hess.envs.options import CheetahOptions
 from hess.envs.physics import mujoco
 from hess.envs.scene import Camera
 from hess.envs.simulated import SimulatedTask
-from hess.envs.task import Array, CheetahOptions, Info, Point
+from hess.envs.task import Array, Info, Point
 
 SUBSTEPS = 5  # of 0.01 s: 0.05 s per action
 POSITIONS, VELOCITIES = 9, 9

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
 from typing import TYPE_CHECKING
 
 from hess.errors import HessError
@@ -64,16 +63,14 @@ class Layout:
     @classmethod
     def parse(cls, text: str, cell: float = 4.0) -> Layout:
         """Read and check a map; a bad one raises a sentence that says what is wrong with it."""
-        if not isinstance(text, str):
-            raise HessError(f"the map must be text, one line per row of cells, not {text!r}")
         if not text.strip():
             raise HessError("the map is empty; write one line of text per row of cells")
-        if not (isinstance(cell, Real) and 0 < cell < 1e6):
+        if not 0 < cell < 1e6:
             raise HessError(f"the cell size must be a positive number of metres, not {cell!r}")
         layout = cls(tuple(line.strip() for line in text.strip().splitlines()), float(cell))
         layout._check_characters()
         layout._check_enclosed()
-        if layout.goal_cell not in layout.reachable:
+        if layout.find(GOAL)[0] not in layout.reachable:
             raise HessError(f"no free path leads from start to goal in the map:\n{layout}")
         return layout
 
@@ -135,10 +132,6 @@ class Layout:
         return self.find(START)[0]
 
     @cached_property
-    def goal_cell(self) -> Cell:
-        return self.find(GOAL)[0]
-
-    @cached_property
     def reachable(self) -> tuple[Cell, ...]:
         """Cells that a robot can get to, moving the block out of its way where there is one."""
         seen, frontier = {self.start_cell}, [self.start_cell]
@@ -170,7 +163,7 @@ class Layout:
 
     @property
     def goal(self) -> tuple[float, float]:
-        return self.centre(self.goal_cell)
+        return self.centre(self.find(GOAL)[0])
 
     @property
     def block(self) -> tuple[float, float] | None:

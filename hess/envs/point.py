@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from hess.envs.floorplan import FloorPlan
 from hess.envs.layouts import POINT_STRIDE, WALL, Layout, random_free_point
+from hess.envs.options import MazeOptions
 from hess.envs.scene import maze_camera
-from hess.envs.task import Array, GoalTask, Info, MazeOptions, Observation, Point
+from hess.envs.task import Array, GoalTask, Info, Observation, Point
 from hess.envs.topdown import SIZE, TopDownView
 
 if TYPE_CHECKING:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 from hess.envs import layouts
 from hess.envs.layouts import Layout
@@ -36,29 +35,43 @@ class TaskInfo:
         return f"hess/{self.name}-v0"
 
 
-def _maze(
-    name: str,
-    layout: str,
-    robot: str = "ant",
-    *,
-    cell: float = 4.0,
-    horizon: int = 500,
-    images: bool = False,
-    map_name: str = "own map",
-) -> TaskInfo:
-    """The row of a maze; the map is read and checked here."""
-    if robot not in ROBOTS:
-        raise unknown("robot", robot, ROBOTS)
-    parsed = Layout.parse(layout, cell)
-    if robot == "point":
-        parsed.check_point()
-    entry_point, observation = ROBOTS[robot]
-    kwargs: dict[str, Any] = {"layout": str(parsed), "cell": parsed.cell}
-    if images:
-        name, observation, kwargs["images"] = f"{name}Images", observation + VIEW_SIZE, True
-    return TaskInfo(
-        name, robot, map_name, parsed.goal, horizon, observation, entry_point, images, kwargs
-    )
+class _Maze(NamedTuple):
+    """One row of the table of mazes; each is a task, and another one with images."""
+
+    name: str
+    layout: str
+    robot: str = "ant"
+    cell: float = 4.0
+    horizon: int = 500
+    map: str = "own map"
+
+    def task(self, images: bool) -> TaskInfo:
+        """The map is read and checked here."""
+        if self.robot not in ROBOTS:
+            raise unknown("robot", self.robot, ROBOTS)
+        layout = Layout.parse(self.layout, self.cell)
+        if self.robot == "point":
+            layout.check_point()
+        entry_point, observation = ROBOTS[self.robot]
+        return TaskInfo(
+            name=f"{self.name}Images" if images else self.name,
+            robot=self.robot,
+            map=self.map,
+            goal=layout.goal,
+            horizon=self.horizon,
+            observation=observation + (VIEW_SIZE if images else 0),
+            entry_point=entry_point,
+            images=images,
+            kwargs={"layout": str(layout), "cell": layout.cell, "images": images},
+        )
+
+
+_MAZES = (
+    _Maze("PointMaze", layouts.U_MAZE, "point", map="12x12 m U-turn"),
+    _Maze("AntMaze", layouts.U_MAZE, map="12x12 m U-turn"),
+    _Maze("AntPush", layouts.PUSH, map="12x12 m with block"),
+    _Maze("AntFourRooms", layouts.FOUR_ROOMS, cell=2.0, horizon=1000, map="18x18 m, 4 rooms"),
+)
 
 
 def _cheetah(name: str, map_name: str, goal: tuple[float, float]) -> TaskInfo:
@@ -66,25 +79,14 @@ def _cheetah(name: str, map_name: str, goal: tuple[float, float]) -> TaskInfo:
     return TaskInfo(name, "half-cheetah", map_name, goal, 1000, 19, entry_point)
 
 
-TASKS: dict[str, TaskInfo] = {
+TASKS = {
     task.name: task
-    for images in (False, True)
     for task in (
-        _maze("PointMaze", layouts.U_MAZE, "point", images=images, map_name="12x12 m U-turn"),
-        _maze("AntMaze", layouts.U_MAZE, images=images, map_name="12x12 m U-turn"),
-        _maze("AntPush", layouts.PUSH, images=images, map_name="12x12 m with block"),
-        _maze(
-            "AntFourRooms",
-            layouts.FOUR_ROOMS,
-            cell=2.0,
-            horizon=1000,
-            images=images,
-            map_name="18x18 m, 4 rooms",
-        ),
+        *(maze.task(images=False) for maze in _MAZES),
+        *(maze.task(images=True) for maze in _MAZES),
+        _cheetah("CheetahHurdle", "hurdle 0.35 m high", (3.2, 0.0)),
+        _cheetah("CheetahAscending", "20 degree ramp", (4.25, 1.0)),
     )
-} | {
-    "CheetahHurdle": _cheetah("CheetahHurdle", "hurdle 0.35 m high", (3.2, 0.0)),
-    "CheetahAscending": _cheetah("CheetahAscending", "20 degree ramp", (4.25, 1.0)),
 }
 
 
@@ -125,9 +127,9 @@ def register_maze(
     """
     if not name.isidentifier():
         raise HessError(f"a task's name must be letters and digits, like 'MyMaze', not {name!r}")
-    if not (isinstance(horizon, Real) and horizon >= 1 and horizon % 1 == 0):
+    if not (horizon >= 1 and horizon % 1 == 0):
         raise HessError(f"the horizon must be a positive number of steps, not {horizon!r}")
-    task = _maze(name, layout, robot, cell=cell, horizon=horizon, images=images)
+    task = _Maze(name, layout, robot, cell, horizon).task(images)
     if TASKS.setdefault(task.name, task) != task:
         raise HessError(f"the task {task.name!r} exists already with another map; rename yours")
     _register(task)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from hess.envs.floorplan import FloorPlan
+from hess.envs.options import TaskOptions
 from hess.envs.physics import mujoco
-from hess.envs.task import Array, GoalTask, Info, Observation, Point, TaskOptions
+from hess.envs.task import Array, GoalTask, Info, Observation, Point
 
 if TYPE_CHECKING:
     from hess.envs.scene import Camera, Scene

@@ -1,12 +1,11 @@
-"""What all tasks share: options, goals, rewards, resets, errors; the robots fill in the motion."""
+"""What all tasks share: goals, rewards, resets, errors; the robots fill in the motion."""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -14,7 +13,7 @@ from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
 from hess.envs.floorplan import FloorPlan
-from hess.envs.layouts import U_MAZE
+from hess.envs.options import TaskOptions
 from hess.errors import HessError, unknown
 
 if TYPE_CHECKING:
@@ -234,79 +233,3 @@ class GoalTask(gymnasium.Env[Any, NDArray[Any]]):
     def _set_goal(self, goal: Point) -> None:
         self._goal = np.array(goal, np.float64)
         self._goal_x, self._goal_y = float(goal[0]), float(goal[1])
-
-
-@dataclass(frozen=True)
-class TaskOptions:
-    """What a user may change about a task; the defaults are the paper's setting."""
-
-    success_radius: float = 1.5
-    """Success within this L2 distance of the goal, in metres (paper, Appendix A)."""
-    reward: Literal["sparse", "negative", "dense"] = "sparse"
-    """"sparse" 1 or 0 (paper), "negative" 0 or -1, "dense" minus the distance."""
-    random_goal: bool = False
-    """Draw a goal at every reset instead of the fixed one."""
-    random_start: bool = False
-    """Draw a start at every reset instead of the fixed one."""
-    terminate_on_success: bool = False
-    """End the episode at the goal; for evaluation, training runs to the horizon."""
-    render_mode: str | None = None
-    """"rgb_array" or None."""
-
-    @classmethod
-    def parse(cls, task: str, keywords: dict[str, Any]) -> Self:
-        """Check the keyword arguments of a task's constructor."""
-        names = [field.name for field in fields(cls)]
-        for name in keywords:
-            if name not in names:
-                raise unknown(f"{task} option", name, names)
-        options = cls(**keywords)
-        options._check()
-        return options
-
-    def _check(self) -> None:
-        radius = self.success_radius
-        if isinstance(radius, bool) or not isinstance(radius, int | float):
-            raise HessError(f"success_radius must be a number of metres, not {radius!r}")
-        if not (math.isfinite(radius) and radius > 0):
-            raise HessError(f"success_radius must be positive and finite, not {radius!r}")
-        for name, kind in get_type_hints(type(self)).items():
-            value = getattr(self, name)
-            if kind is bool and not isinstance(value, bool):
-                raise HessError(f"{name} must be True or False, not {value!r}")
-            if get_origin(kind) is Literal and value not in get_args(kind):
-                raise unknown(f"{name} option", str(value), get_args(kind))
-        if self.render_mode not in (None, "rgb_array"):
-            raise unknown("render_mode", str(self.render_mode), ["rgb_array"])
-
-
-@dataclass(frozen=True)
-class CheetahOptions(TaskOptions):
-    """What a user may change about a task of the half-cheetah."""
-
-    track: Literal["closed", "open"] = "closed"
-    """"closed" between two walls, or "open": a plane without end."""
-    pitch: Literal["cos_sin", "angle"] = "cos_sin"
-    """The torso's, in the observation: its cosine and sine, or the "angle", which has no bound."""
-
-
-@dataclass(frozen=True)
-class MazeOptions(TaskOptions):
-    """What a user may change about a maze."""
-
-    layout: str = U_MAZE
-    """The map as text."""
-    cell: float = 4.0
-    """Metres along the edge of one of its cells."""
-    images: bool = False
-    """A view from above takes the place of x and y."""
-
-
-@dataclass(frozen=True)
-class PushOptions(MazeOptions):
-    """What a user may change about a map with a block; both for comparison with other versions."""
-
-    goal_post: bool = False
-    """A solid post stands on the goal, as in the environment that the authors released."""
-    observe_block: bool = False
-    """The block's x and y come last in the observation."""

@@ -189,8 +189,8 @@ class Filmed(gymnasium.Env[Any, Any]):
     pictures: ClassVar[list[weakref.ref[Any]]] = []
     most = 0
 
-    def __init__(self, render_mode: str | None = None) -> None:
-        self.render_mode = render_mode
+    def __init__(self, **options: Any) -> None:
+        self.render_mode = options["render_mode"]
 
     def reset(self, **_: Any) -> Any:
         return np.zeros(1, np.float32), {}
