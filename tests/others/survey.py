@@ -14,6 +14,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from typing import Any, NamedTuple
 import gymnasium
 
 import hess
-from hess.api import make_config
+from hess.api import TrainedRun, make_config
 from hess.envs.adapter import Task
 from hess.envs.physics import mujoco
 from hess.errors import HessError
@@ -33,6 +34,7 @@ STEPS = 2_000
 SHOWN = 4  # ids of a line of the page; the table has all of them
 MODULES = {"gymnasium": "", "gymnasium_robotics": "gymnasium_robotics:", "ogbench": "ogbench:"}
 SILENT = "reward>=1"  # what success is taken to be where an environment says nothing
+TOO_SHORT = "there is nothing to learn the representation from: the longest episode had"
 DRAWS = "visual-"  # in the ids of environments that observe pictures
 _HIDDEN = 5  # group of geoms that is not drawn unless asked for
 DRAWN_HORIZON = 200  # of their training: two evaluations would else take most of the time
@@ -62,10 +64,13 @@ FIELDS: dict[str, Any] = {
 }
 
 
+# Of episodes that end at once φ needs more, and each takes the room of a whole one in the replay.
+FALLING = {"representation__first_update": 30, "capacity": 100_000}
+
 UNFINISHED = {"untried": "have not been looked at yet", "fits": "fit and have not been trained yet"}
 
 
-class Row(NamedTuple):
+class Tried(NamedTuple):
     """What came of an id."""
 
     task: str
@@ -121,7 +126,7 @@ def plain_pictures() -> Iterator[None]:
 
 
 @plain_pictures()
-def survey(task: str, runs: Path | None) -> Row:
+def survey(task: str, runs: Path | None) -> Tried:
     """Train, or catch the sentence; anything but a `HessError` is a mistake of ours.
 
     Without a folder for runs, only look whether it would train.
@@ -136,14 +141,25 @@ def survey(task: str, runs: Path | None) -> Row:
             rule = SILENT
             seen = _look(task, rule)
         if runs is None:
-            return Row(task, package, "fits", seen, rule, "")
-        horizon = DRAWN_HORIZON if DRAWS in task else None
-        run = hess.train(task, runs=runs, success=rule, horizon=horizon, **FIELDS)
+            return Tried(task, package, "fits", seen, rule, "")
+        run = _train(task, runs, rule)
     except HessError as error:
         kind = "discrete" if "its actions are a Discrete" in str(error) else "refused"
-        return Row(task, package, kind, seen, rule, str(error))
+        return Tried(task, package, kind, seen, rule, str(error))
     assert run.result.finished
-    return Row(task, package, "trained", seen, rule, "")
+    return Tried(task, package, "trained", seen, rule, "")
+
+
+def _train(task: str, runs: Path, rule: str) -> TrainedRun:
+    """Once more with what `FALLING` says, where episodes end at once."""
+    horizon = DRAWN_HORIZON if DRAWS in task else None
+    train = partial(hess.train, task, success=rule, horizon=horizon)
+    try:
+        return train(runs=runs, **FIELDS)
+    except HessError as error:
+        if TOO_SHORT not in str(error):
+            raise
+    return train(runs=runs / "again", **FIELDS | FALLING)
 
 
 def _look(task: str, rule: str) -> str:
@@ -155,12 +171,12 @@ def _look(task: str, rule: str) -> str:
     return f"{shape.observation_dim} + {shape.goal_dim}, {shape.action_dim}, {shape.horizon}"
 
 
-def read_rows() -> dict[str, Row]:
+def read_rows() -> dict[str, Tried]:
     """What is known already."""
     if not TABLE.exists():
         return {}
     with TABLE.open(newline="") as file:
-        return {row["task"]: Row(**row) for row in csv.DictReader(file)}
+        return {row["task"]: Tried(**row) for row in csv.DictReader(file)}
 
 
 def is_known(task: str) -> bool:
@@ -172,20 +188,20 @@ def is_known(task: str) -> bool:
 def add_untried() -> None:
     """A row for every id, so that the page says what is left."""
     unknown = [task for task in tasks() if task not in read_rows()]
-    add_rows({task: Row(task, package_of(task), "untried", "", "", "") for task in unknown})
+    add_rows({task: Tried(task, package_of(task), "untried", "", "", "") for task in unknown})
 
 
-def add_row(row: Row) -> None:
+def add_row(row: Tried) -> None:
     """What was found out, in place of what was known."""
     add_rows({row.task: row})
 
 
-def add_rows(new: dict[str, Row]) -> None:
+def add_rows(new: dict[str, Tried]) -> None:
     """Write the table anew, sorted."""
     rows = read_rows() | new
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(Row._fields)
+    writer.writerow(Tried._fields)
     writer.writerows(rows[task] for task in sorted(rows))
     TABLE.write_text(text.getvalue())
 
@@ -222,7 +238,7 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _general(row: Row) -> str:
+def _general(row: Tried) -> str:
     """The sentence without the name, so that ids with the same one come together."""
     sentence = row.sentence.replace(f"the task {row.task!r}", "it").replace(repr(row.task), "it")
     return f"refused: {sentence}"
