@@ -43,10 +43,9 @@ class Worker:
             said = self._pipe.recv()
         except (EOFError, ConnectionResetError):
             self.process.join()
-            said = RuntimeError(f"exit code {self.process.exitcode}")
-        if isinstance(said, Exception):
-            cause = f"{type(said).__name__}: {said}"
-            raise HessError(f"measuring {self._name!r} failed: {cause}") from said
+            said = HessError(f"exit code {self.process.exitcode}")
+        if isinstance(said, HessError):
+            raise HessError(f"measuring {self._name!r} failed: {said}")
         return said
 
     def measure(self) -> float:
@@ -84,5 +83,5 @@ def _serve(pipe: Connection, target: str, size: Size, cores: list[int], blas_thr
             pipe.send(found())
     except EOFError:  # nobody asks any more
         pass
-    except Exception as error:  # said in one sentence on the other side
-        pipe.send(error)
+    except Exception as error:  # as text: not every exception survives the way
+        pipe.send(HessError(f"{type(error).__name__}: {error}"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -104,6 +105,18 @@ def matmul_worker() -> Worker:
 def test_a_failing_worker_is_one_sentence() -> None:
     with pytest.raises(HessError, match=r"measuring 'nothing' failed: .*nothing"):
         rows_of("hess.bench.components:nothing", TINY, runtime.available_cores()[:1])
+
+
+def test_an_exception_that_cannot_be_sent_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken_bench.py").write_text(
+        "from hess.errors import MissingExtraError\n"
+        "def measure(size): raise MissingExtraError('this', 'that', 'bench')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(HessError, match=r"measuring 'measure' failed: .*this needs that"):
+        rows_of("broken_bench:measure", TINY, runtime.available_cores()[:1])
 
 
 def test_a_worker_ends_when_the_block_fails() -> None:
