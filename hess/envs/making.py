@@ -44,6 +44,8 @@ def make(task: str, **arguments: Any) -> gymnasium.Env[Any, Any]:
     except gymnasium.error.UnregisteredEnv as error:
         raise _unknown_task(task) from error
     except FAILURES as error:
+        if str(error).startswith("Malformed environment ID"):
+            raise _unknown_task(task) from error
         unexpected = _UNEXPECTED.search(str(error))
         if isinstance(error, TypeError) and unexpected and unexpected[1] in arguments:
             # A parent may have one of this name that is not passed on to it.

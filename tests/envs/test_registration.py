@@ -83,8 +83,9 @@ def test_any_gymnasium_id_can_be_made(build: Any) -> None:
         ("AntMaze-v0", "did you mean 'AntMaze'?"),
         ("hess/AntMaze-v7", "AntMaze"),
         ("nowhere:Env-v0", "cannot load the task 'nowhere:Env-v0'"),
-        ("not an id!", "unknown task|cannot build"),
-        ("", "unknown task|cannot build"),
+        ("Point Maze", "unknown task 'Point Maze'; did you mean 'PointMaze'?"),
+        ("not an id!", "unknown task 'not an id!'; tasks: "),
+        ("", "unknown task ''; tasks: "),
     ],
 )
 def test_an_unknown_task_is_named(task: str, hint: str) -> None:
