@@ -17,7 +17,7 @@ from hess.config.absent import complete_fields
 from hess.envs.arguments import parse_arguments
 from hess.envs.floorplan import FloorPlan
 from hess.envs.making import make
-from hess.envs.registry import TASKS
+from hess.envs.registration import TASKS
 from hess.errors import HessError
 from hess.runs.folder import RunFolder
 from hess.runs.logs import Series, evaluation_series, metric_series, read_evaluations, read_metrics
