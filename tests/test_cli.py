@@ -308,7 +308,6 @@ def test_check_env_takes_arguments_and_what_success_is(capsys: pytest.CaptureFix
             ["train", "PointMaze", "--success", "succes"],
             "never put 'succes' into info; did you mean",
         ),
-        (["evaluate", "runs", "--seed", "-1"], "seed=-1 is impossible; it must be at least 0"),
         (["render", "PointMaze", "--out", "x.png", "--seed", "-1"], "seed=-1 is impossible"),
         (["train", "PointMaze", "--method", "no_such_module:x"], "cannot load the method"),
     ],

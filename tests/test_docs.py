@@ -59,6 +59,11 @@ INSTEAD = {
     """MAP='[[1,1,1,1,1],[1,"r",0,0,1],[1,1,1,0,1],[1,"g",0,0,1],[1,1,1,1,1]]'; hess train"""
     ' gymnasium_robotics:PointMaze_UMaze-v3 --env maze_map="$MAP"': "MAP='[1, 2]'; hess train"
     ' PointMaze --env layout="$MAP" || test $? -eq 2',
+    """MAP='[[1,1,1,1,1],[1,"r",0,0,1],[1,1,1,0,1],[1,"g",0,0,1],[1,1,1,1,1]]'; hess train"""
+    ' gymnasium_robotics:AntMaze_UMaze-v5 --env maze_map="$MAP" frame_skip=20'
+    " include_cfrc_ext_in_observation=False --action-share 0.15 --horizon 350"
+    " --subgoal-interval 25 --steps 300000": "hess train AntMaze --env reward=sparse"
+    " --action-share 0.15 --horizon 350 --subgoal-interval 25 --steps 350",
     "pip install .": "{python} -m pip install --dry-run --no-deps --no-build-isolation {root}",
     # Short ones, or only their plans; Ray has tests of its own.
     "hess sweep --methods hess lesson sac --tasks AntMaze PointMaze --seeds 5": "hess sweep"
