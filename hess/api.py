@@ -17,6 +17,7 @@ from hess.agents.methods import import_method
 from hess.agents.playing import Playing, State, check_state, split_batch, started
 from hess.arrays import Floats
 from hess.config import Config, override
+from hess.config.budgets import budget
 from hess.config.presets import preset as find_preset
 from hess.envs.adapter import Task, position_of
 from hess.envs.arguments import collected as with_arguments
@@ -34,7 +35,6 @@ from hess.runs.manifest import (
     refuse_other_config,
 )
 from hess.runs.untrusted import refuse_foreign_code, refuse_giants
-from hess.sweeps.budgets import budget
 from hess.training.collector import Collector, means
 from hess.training.display import display
 from hess.training.probe import probe

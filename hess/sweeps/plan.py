@@ -24,13 +24,13 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from hess.agents.methods import import_method
 from hess.config import Config, flat_fields, override
+from hess.config.budgets import budget
 from hess.config.presets import preset as find_preset
 from hess.envs import TASKS
 from hess.envs.arguments import collected, label, parse_value
 from hess.errors import HessError, unknown
 from hess.files import digest
 from hess.runs.folder import MAY_CHANGE, run_path
-from hess.sweeps.budgets import budget
 from hess.training.validation import validate
 
 _OWN_FLAGS = {"task": "tasks", "method": "methods", "seed": "seeds"}

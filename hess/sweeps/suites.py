@@ -2,7 +2,7 @@
 
 Suites go by their number in the paper; figures 1 and 2 are drawings of the method and show no data.
 Where the paper leaves a task to a picture, the choice is ours and the comment beside it says so.
-Every run is as long as the budget of its task (hess/sweeps/budgets.py).
+Every run is as long as the budget of its task (hess/config/budgets.py).
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ from typing import Any
 from hess.analysis.recorded import RecordedSeed
 from hess.api import make_config
 from hess.config import Config
+from hess.config.budgets import budget
 from hess.files import write_sealed
 from hess.runs.folder import RunFolder
-from hess.sweeps.budgets import budget
 
 
 def make_run(folder: Path, config: Config, success: list[float], *, dirty: bool = False) -> Path:

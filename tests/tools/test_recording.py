@@ -10,10 +10,10 @@ import pytest
 from hess import machine
 from hess.analysis.recorded import read_curves, table_path, write_table
 from hess.api import make_config
+from hess.config.budgets import BUDGETS
 from hess.errors import HessError
 from hess.files import read_json
 from hess.runs.folder import RunFolder
-from hess.sweeps.budgets import BUDGETS
 from tests.analysis.recorded import make_run, recorded
 from tools.results.__main__ import main
 from tools.results.recording import record_runs

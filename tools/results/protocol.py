@@ -1,7 +1,7 @@
 """The protocol of recorded results, and what breaks it.
 
 Every seed of a method on a task comes from a clean checkout, has used the budget of its task
-(hess/sweeps/budgets.py), was evaluated as all others are, and has the settings of the others. What
+(hess/config/budgets.py), was evaluated as all others are, and has the settings of the others. What
 breaks this is not recorded any more; what was recorded before is marked in the tables. Both read it
 here.
 """
@@ -16,8 +16,8 @@ from typing import Any
 from hess.agents.methods import METHODS
 from hess.analysis.recorded import RecordedSeed
 from hess.config.absent import complete_fields
+from hess.config.budgets import budget
 from hess.config.presets import preset
-from hess.sweeps.budgets import budget
 
 INTERVAL, EPISODES = 25_000, 10  # environment steps between evaluations, and what they are made of
 

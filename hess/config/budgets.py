@@ -1,7 +1,6 @@
-"""How long every task is trained where many runs are compared: the same for all methods and seeds.
+"""How long every task is trained where nothing else is said: the same for all methods and seeds.
 
-Fixed before the runs, so that none is ended where it looks best; `hess train` trains for as long as
-it is told.
+Fixed before the runs that are compared, so that none is ended where it looks best.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hess.config import Config
+from hess.config.budgets import BUDGETS, budget
 from hess.envs import TASKS
-from hess.sweeps.budgets import BUDGETS, budget
 from hess.sweeps.plan import planned_run, product
 from hess.sweeps.reproduction import Request, panels, plan_of
 from hess.sweeps.suites import SUITES, Suite
