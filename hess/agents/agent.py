@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Protocol
@@ -41,7 +42,7 @@ class Policy(Protocol):
         """Begin an episode of evaluation: deterministic, no exploration."""
 
 
-class BaseAgent:
+class BaseAgent(ABC):
     """What every method derives from: it adds `networks`, `policy` and `learn`.
 
     Kept here are stored episodes, success, the sizes of what is seen and the updates that are owed;
@@ -76,17 +77,17 @@ class BaseAgent:
         self.moments = Moments(shape.observation_dim if inputs is None else inputs)
         self._updates_owed = None if learners is None else np.zeros(learners)
 
+    @abstractmethod
     def policy(self, progress: float) -> Policy:
         """A policy for the next round; `progress` is the share of training that is done."""
-        raise NotImplementedError
 
     def evaluation_policy(self) -> Policy:
         """A policy for evaluation only; the same where its evaluation rollouts differ enough."""
         return self.policy(1.0)
 
+    @abstractmethod
     def learn(self, episodes: Sequence[Episode], report: Progress) -> dict[str, float]:
         """Store a round of episodes and learn from it; returns metrics."""
-        raise NotImplementedError
 
     def store(self, episode: Episode, *, judged: bool = True, measured: bool = True) -> None:
         """Keep an episode; whether it was solved, and the sizes of what was seen, if they count."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import jax
@@ -9,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hess.agents.agent import BaseAgent
+from hess.agents.agent import BaseAgent, Policy, Progress
 from hess.replay.episode import Episode, empty_episode
 from tests.agents.tiny import SHAPE, tiny_config
 
@@ -22,6 +23,12 @@ class Plain(BaseAgent):
     def __init__(self, **fields: object) -> None:
         super().__init__(tiny_config(**fields), SHAPE, learners=(2,))
         self.networks = {"weight": jnp.zeros(3)}
+
+    def policy(self, progress: float) -> Policy:
+        raise AssertionError("nobody acts here")
+
+    def learn(self, episodes: Sequence[Episode], report: Progress) -> dict[str, float]:
+        raise AssertionError("nobody learns here")
 
 
 def episode(success: bool = False, length: int = 20) -> Episode:
@@ -90,6 +97,6 @@ def test_nothing_is_left_of_what_was_before_a_restore() -> None:
     assert copy.recent_success() == 1.0
 
 
-def test_a_method_has_to_act() -> None:
-    with pytest.raises(NotImplementedError):
-        Plain().evaluation_policy()
+def test_a_method_has_to_act_and_to_learn() -> None:
+    with pytest.raises(TypeError, match="abstract method"):
+        BaseAgent(tiny_config(), SHAPE)  # type: ignore[abstract]

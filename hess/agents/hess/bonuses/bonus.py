@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -37,7 +38,7 @@ class Segments(NamedTuple):
     terminated: Array  # [B]
 
 
-class Bonus:
+class Bonus(ABC):
     """An intrinsic reward. All that changes is in its state, a pytree of arrays.
 
     One of your own has `init` and `rewards`, and whatever it learns by.
@@ -46,9 +47,9 @@ class Bonus:
     def __init__(self, config: Config, shape: EpisodeShape):
         self.config = config.intrinsic
 
+    @abstractmethod
     def init(self, key: PRNGKeyArray) -> Any:
         """The state at the start."""
-        raise NotImplementedError
 
     def refresh(self, state: Any, explorer: Explorer, network: MLP, replay: Replay) -> Any:
         """Once per round, on the host, before the high level learns."""
@@ -58,9 +59,9 @@ class Bonus:
         """One step of learning, inside of a compiled loop."""
         return state
 
+    @abstractmethod
     def rewards(self, state: Any, segments: Segments) -> Array:
         """The intrinsic reward of each segment, inside of a compiled loop. -> [B]."""
-        raise NotImplementedError
 
 
 def see_segments(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
@@ -18,7 +19,7 @@ from hess.config import ExplorationConfig
 Wear = Callable[[PlaceGraph, Floats], Floats]
 
 
-class Novelty:
+class Novelty(ABC):
     """What active exploration asks of a novelty. Points are embeddings in the explored directions.
 
     One of your own has `expected_visits`; what it learns from stored rollouts, and what a
@@ -39,9 +40,9 @@ class Novelty:
     def __init__(self, config: ExplorationConfig):
         self.config = config
 
+    @abstractmethod
     def expected_visits(self, visits: Visits, points: Floats) -> Floats:
         """N: visits to be expected from here on. [..., k] -> [...]."""
-        raise NotImplementedError
 
     def at(self, visits: Visits, points: Floats) -> Floats:
         """Ñ: what candidates are compared by, the least is the newest. [..., k] -> [...]."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from hess.arrays import Floats
 from hess.config import ExplorationConfig
 
 
-class Potential:
+class Potential(ABC):
     """What active exploration asks of a potential. Points are as for `Novelty`.
 
     A potential of your own has `record` and `at`; what changes in training is in `state`.
@@ -23,13 +24,13 @@ class Potential:
     def __init__(self, config: ExplorationConfig):
         self.config = config
 
+    @abstractmethod
     def record(self, places: Places, selected: Floats, distances: Floats) -> None:
         """Segments have ended: g_t and ‖φ(s_{t+c}) - g_e‖. [n, k], [n]."""
-        raise NotImplementedError
 
+    @abstractmethod
     def at(self, places: Places, points: Floats) -> Floats:
         """U of each point; higher is better. [..., k] -> [...]."""
-        raise NotImplementedError
 
     def age(self) -> None:
         """One episode has passed."""
