@@ -22,8 +22,16 @@ from hess.cli.doctor import rendering_problem
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
-# These train what they explain at its published size.
-LONG = ("README.md", "docs/methods.md", "docs/reproducing.md", "docs/scaling.md", "docs/seeing.md")
+# These train, most of them at the published size.
+LONG = (
+    "README.md",
+    "docs/environments.md",
+    "docs/extending.md",
+    "docs/methods.md",
+    "docs/reproducing.md",
+    "docs/scaling.md",
+    "docs/seeing.md",
+)
 
 # command in the text -> what is run instead ({root} is the checkout)
 INSTEAD = {

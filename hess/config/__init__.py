@@ -97,15 +97,18 @@ def override(config: Config, values: Mapping[str, Any]) -> Config:
     could not be read again.
     """
     known = flat_fields(config)
+    parts: dict[str, dict[str, Any]] = {}
     for name, value in values.items():
         if name not in known:
             raise unknown("field", name, known)
         part, _, own = name.rpartition(".")
         owner: Any = getattr(config, part) if part else config
-        right = fitting(name, _hints(owner.__class__)[own], value)
-        changed: Any = dataclasses.replace(owner, **{own: right})
-        config = dataclasses.replace(config, **{part: changed}) if part else changed
-    return config
+        parts.setdefault(part, {})[own] = fitting(name, _hints(owner.__class__)[own], value)
+    top = parts.pop("", {})
+    changed: Any = {
+        part: dataclasses.replace(getattr(config, part), **fields) for part, fields in parts.items()
+    }
+    return dataclasses.replace(config, **top, **changed)
 
 
 _hints = functools.cache(get_type_hints)
