@@ -81,7 +81,7 @@ def _serve(pipe: Connection, target: str, size: Size, cores: list[int], blas_thr
         pipe.send("ready")
         while pipe.recv():
             pipe.send(found())
-    except EOFError:  # nobody asks any more
-        pass
+    except EOFError:
+        return  # nobody asks any more
     except Exception as error:  # as text: not every exception survives the way
         pipe.send(HessError(f"{type(error).__name__}: {error}"))
